@@ -1,0 +1,201 @@
+package dedup
+
+import "time"
+
+// Decide says what becomes of a claim that met rec at the time now of the
+// store's clock. It is the table of doc.go.
+func Decide(rec Record, c Claim, now time.Time) Decision {
+	if rec.V > Format {
+		return Decision{Kind: Pass}
+	}
+	if rec.State == "" || rec.State == None || (rec.Observed && !c.Policy.Observe) || rec.over(now) {
+		return c.onNone(rec, now)
+	}
+	if c.cleared() && c.Met != 0 && rec.Episode > c.Met {
+		// It waited in one episode and woke in the next, whose ticket it does not mean.
+		return Decision{Kind: Suppress, Reason: Cleared}
+	}
+	switch rec.State {
+	case Claimed:
+		return c.onClaimed(rec, now)
+	case Doubtful:
+		return c.onDoubtful(rec, now)
+	case Open:
+		return c.onOpen(rec, now)
+	default:
+		return c.onClosed(rec, now)
+	}
+}
+
+// onNone: no record, a stub, or what counts as none.
+func (c *Claim) onNone(rec Record, now time.Time) Decision {
+	if c.cleared() {
+		return Decision{Kind: Pass, Reason: UnmatchedClear}
+	}
+	return c.create(rec, First, now)
+}
+
+func (c *Claim) onClaimed(rec Record, now time.Time) Decision {
+	running := now.Before(rec.LeaseUntil)
+	switch {
+	case running && rec.Holder == c.Holder && rec.Looking:
+		return Decision{Kind: LookUp}
+	case running && rec.Holder == c.Holder:
+		return Decision{Kind: Create, Reason: rec.createReason(), Uncertain: rec.leftBehind()}
+	case running:
+		return Decision{Kind: Wait, Until: rec.LeaseUntil}
+	default:
+		d := c.onDoubtful(c.Policy.lapsed(rec), now)
+		if d.Next == nil { // written, so that everybody sees that it is in doubt
+			next := c.Policy.lapsed(rec)
+			d.Next = &next
+		}
+		return d
+	}
+}
+
+// onDoubtful: something may have been sent, and nobody knows what came of it.
+func (c *Claim) onDoubtful(rec Record, now time.Time) Decision {
+	settled := rec.lastEnded().Add(c.Policy.Settle)
+	switch {
+	case c.Policy.CanLookUp:
+		return c.look(rec, now)
+	case c.cleared():
+		d := c.decided(Decision{Kind: Pass, Reason: UnmatchedClear}, c.Policy.closedInDoubt(rec, settled, now), now)
+		d.DeadLetter = true
+		return d
+	case now.Before(settled):
+		return Decision{Kind: Busy, Reason: IsBusy, Until: settled}
+	default:
+		return c.retry(rec, Retried, now)
+	}
+}
+
+func (c *Claim) onOpen(rec Record, now time.Time) Decision {
+	if !now.Before(rec.ExpiresAt) && !c.cleared() {
+		return c.create(rec, Expired, now)
+	}
+	changes := c.changes(rec)
+	if u := rec.Update; u != nil {
+		switch {
+		case !now.Before(u.LeaseUntil):
+			next := c.Policy.updateLapsed(rec, now)
+			return Decision{Kind: Again, Next: &next}
+		case u.Holder == c.Holder:
+			return Decision{Kind: Update, Reason: Changed}
+		case changes || u.Fingerprint.Cleared:
+			return Decision{Kind: Wait, Until: u.LeaseUntil}
+		}
+	}
+	if changes {
+		return c.change(rec, now)
+	}
+	return c.refire(rec, now)
+}
+
+// changes reports whether the claim asks for a change of the open ticket.
+func (c *Claim) changes(rec Record) bool {
+	next := c.Fault.Fingerprint
+	if !rec.Fingerprint.Changes(next) {
+		return false
+	}
+	return !c.Policy.DowngradeIgnore || next.Cleared || !c.lower(rec.Fingerprint.Severity, next.Severity)
+}
+
+// lower reports whether the map says that the severity after is less than
+// before; with one of them unknown to it, nothing is known.
+func (c *Claim) lower(before, after string) bool {
+	b, knownBefore := c.Policy.Severities[before]
+	a, knownAfter := c.Policy.Severities[after]
+	return knownBefore && knownAfter && a < b
+}
+
+func (c *Claim) change(rec Record, now time.Time) Decision {
+	if !c.Policy.CanUpdate {
+		d := Decision{Kind: Update, Reason: Changed, NoCall: true}
+		if next, due := c.extended(rec, now); due {
+			return c.decided(d, next, now)
+		}
+		return d
+	}
+	if next, due := c.extended(rec, now); due {
+		rec = next
+	}
+	return c.updateClaim(rec, Changed, now)
+}
+
+func (c *Claim) refire(rec Record, now time.Time) Decision {
+	p := c.Policy
+	reason := Refire
+	switch {
+	case c.Verified:
+		reason = Verified
+	case p.VerifyEvery > 0 && p.CanRead && rec.Ticket.ID != "" && !now.Before(rec.VerifiedAt.Add(p.VerifyEvery)):
+		return Decision{Kind: Read}
+	case c.Waited:
+		reason = Race
+	}
+	d := Decision{Kind: Suppress, Reason: reason, Forward: p.OnRefireForward}
+	if next, due := c.extended(rec, now); due {
+		return c.decided(d, next, now)
+	}
+	return d
+}
+
+func (c *Claim) onClosed(rec Record, now time.Time) Decision {
+	p := c.Policy
+	if u := rec.Update; u != nil {
+		switch {
+		case !now.Before(u.LeaseUntil):
+			next := p.updateLapsed(rec, now)
+			return Decision{Kind: Again, Next: &next}
+		case u.Holder == c.Holder:
+			return Decision{Kind: Update, Reason: updateReason(u)}
+		default:
+			return Decision{Kind: Wait, Until: u.LeaseUntil}
+		}
+	}
+	switch {
+	case c.cleared() && rec.InDoubt && rec.Ticket.ID != "" && p.CanUpdate:
+		return c.updateClaim(rec, Changed, now)
+	case c.cleared():
+		return Decision{Kind: Suppress, Reason: Cleared}
+	case rec.InDoubt && now.Before(rec.LandsUntil):
+		return Decision{Kind: Busy, Reason: IsBusy, Until: rec.LandsUntil}
+	case len(rec.Attempts) > 0 && p.CanLookUp:
+		return c.look(rec, now)
+	case rec.InDoubt:
+		return c.onClosedInDoubt(rec, now)
+	case p.reopens(rec) && now.Before(rec.ClosedAt.Add(p.ReopenWithin)):
+		return c.updateClaim(rec, Reopened, now)
+	default:
+		return c.create(rec, WasClosed, now)
+	}
+}
+
+func updateReason(u *UpdateClaim) Reason {
+	if u.Reopening && !u.Fingerprint.Cleared {
+		return Reopened
+	}
+	return Changed
+}
+
+// onClosedInDoubt: the clear or reopening before can no longer land, so the
+// ticket tells what became of it.
+func (c *Claim) onClosedInDoubt(rec Record, now time.Time) Decision {
+	if c.Policy.CanRead && rec.Ticket.ID != "" {
+		return Decision{Kind: Read}
+	}
+	return c.abandon(rec, now)
+}
+
+// abandon opens the next episode although the old ticket may be open still.
+func (c *Claim) abandon(rec Record, now time.Time) Decision {
+	d := c.create(rec, WasClosed, now)
+	if rec.Ticket.ID != "" {
+		d.Duplicates = []Ticket{rec.Ticket}
+	} else {
+		d.Uncertain = rec.Token
+	}
+	return d
+}
