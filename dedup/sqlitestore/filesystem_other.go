@@ -1,0 +1,6 @@
+//go:build !linux
+
+package sqlitestore
+
+// magicName: the numbers are Linux's own.
+func magicName(string) string { return "" }
