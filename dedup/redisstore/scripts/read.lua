@@ -1,0 +1,1 @@
+return reply(0, load())
