@@ -1,0 +1,4 @@
+package config
+
+// GraphQLOperation is graphqlOperation for tests.
+var GraphQLOperation = graphqlOperation

@@ -1,0 +1,4 @@
+backend "servicenow" {
+  url = "https://acme.service-now.com",
+  timeout = "5s",
+}

@@ -1,0 +1,3 @@
+backend "${env("NAME")}" {
+  url = "https://acme.service-now.com"
+}

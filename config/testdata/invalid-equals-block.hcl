@@ -1,0 +1,7 @@
+backend "servicenow" = {
+  url = "https://acme.service-now.com"
+}
+
+limits = {
+  max_body = "1MiB"
+}

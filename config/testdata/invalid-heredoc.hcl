@@ -1,0 +1,4 @@
+backend "servicenow" {
+  url = <<EOT
+https://acme.service-now.com
+}

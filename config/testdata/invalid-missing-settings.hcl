@@ -1,0 +1,9 @@
+backend "servicenow" {
+}
+
+store "postgres" {
+}
+
+rule "faults" {
+  identity = { ci = body.cmdb_ci }
+}

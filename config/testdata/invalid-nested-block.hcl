@@ -1,0 +1,17 @@
+backend "servicenow" {
+  url = "https://acme.service-now.com"
+}
+
+rule "faults" {
+  backend = "servicenow"
+  identity {
+    ci = body.cmdb_ci
+  }
+}
+
+rule {
+  backend = "servicenow"
+}
+
+limits "all" {
+}

@@ -1,0 +1,3 @@
+backend "servicenow" {
+  url = "https://acmeé.service-now.com"
+}

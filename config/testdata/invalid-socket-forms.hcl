@@ -1,0 +1,5 @@
+socket = "/run/oneticket.sock"
+
+backend "servicenow" {
+  url = "https://acme.service-now.com"
+}

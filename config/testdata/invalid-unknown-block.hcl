@@ -1,0 +1,3 @@
+backnd "servicenow" {
+  url = "https://acme.service-now.com"
+}

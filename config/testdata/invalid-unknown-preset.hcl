@@ -1,0 +1,4 @@
+backend "servicenow" {
+  url    = "https://acme.service-now.com"
+  preset = "servicenow/incidents"
+}

@@ -1,0 +1,7 @@
+store "postgresql" {
+  url = "postgres://db/oneticket"
+}
+
+backend "servicenow" {
+  url = "https://acme.service-now.com"
+}

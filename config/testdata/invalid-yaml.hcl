@@ -1,0 +1,3 @@
+backend:
+  servicenow:
+    url: https://acme.service-now.com
