@@ -1,0 +1,134 @@
+package extproc
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"oneticket/dedup"
+)
+
+// storedMany is the answer to a request of which all is known.
+func (x *exchange) storedMany(rule *Rule) *dedup.Response {
+	var items [][]byte
+	response := &dedup.Response{Status: http.StatusOK}
+	for i, e := range x.bulk.all {
+		items = append(items, e.lead().given)
+		if i == 0 {
+			response.Status = e.lead().status
+		}
+	}
+	response.Header = []dedup.HeaderField{{Name: "content-type", Value: "application/json"}, {Name: replayedHeader, Value: "true"}}
+	response.Body = rule.Each.wrap(items)
+	return response
+}
+
+// bulkAnswered settles each create by what the answer says of it, and puts the
+// answer together for the request as it came.
+func (x *exchange) bulkAnswered(ctx context.Context, raw []byte) reply {
+	answer, b := x.decoded(raw)
+	m := x.rule.Each.readMany(*answer, b, len(x.bulk.sent))
+	untrue := false
+	var corrections []func()
+	for i, e := range x.bulk.sent {
+		e.given, e.refused, e.status = m.parts[i].text, m.parts[i].refused, x.answered.status
+		if e.one != nil {
+			e.one.answered, e.one.ending = x.answered, x.ending
+			hold := e.one.hold
+			o := e.one.outcomeOfOne(ctx, m, i)
+			untrue = e.one.settledOne(ctx, o) || untrue
+			if hold != nil && o.Kind == dedup.OutcomeUnknown {
+				corrections = append(corrections, e.one.correction(hold))
+			}
+		}
+	}
+	x.unfollowAll(corrections)
+	local := x.ended().local()
+	switch {
+	case !x.tell:
+		return x.decorated()
+	case untrue:
+		return x.give(notTrue(untrueRetry, x.note.key))
+	case len(x.bulk.sent) == len(x.bulk.all):
+		return x.decorated()
+	case m.list && !local:
+		return x.together(ctx, m)
+	case !local && x.answered.status >= 200 && x.answered.status < 300:
+		return x.give(notTrue(untrueRetry, x.note.key)) // what it says of which is not known
+	}
+	return x.decorated()
+}
+
+// settledOne writes the outcome of one create; true where its success is not
+// true.
+func (x *exchange) settledOne(ctx context.Context, o dedup.Outcome) bool {
+	hold := x.hold
+	claimed := o.Kind == dedup.OutcomeCreated || o.Kind == dedup.OutcomeRemembered
+	if hold == nil {
+		if j := x.joining; claimed && j != nil {
+			x.joins(ctx, j.ref, j.episode, o.Bearer, o.Ticket)
+		}
+		x.joining = nil
+		return false
+	}
+	st, err := x.settle(ctx, o)
+	switch {
+	case claimed && (err != nil || st.Success):
+		x.server.unletter(x.sending.ref, x.sending.episode)
+		x.dropped()
+		return false
+	case claimed:
+		if st.DeadLetter {
+			x.keepLetter(ctx, dedup.OutcomeUnknown)
+		}
+		x.dropped()
+		return true
+	case !unmade(o.Kind, x.answered.status):
+		x.dropped()
+		return false
+	}
+	x.keepLetter(ctx, o.Kind)
+	x.followUp(hold, o.Kind, x.canLookUp)
+	return false
+}
+
+// together waits for what other requests are at, and puts the items back in
+// the order of the client's own.
+func (x *exchange) together(ctx context.Context, m *manyAnswer) reply {
+	x.stay = x.stays(x.rule.Wait + callsWithin)
+	for _, e := range x.bulk.claims() {
+		if !e.waits {
+			continue
+		}
+		if x.waitFor(ctx, x.rule, e); e.given == nil {
+			x.bulk.release(ctx) // it was not made after all: the client asks again
+			return x.busy(x.rule, e.fault, dedup.Verdict{RetryAfter: time.Second})
+		}
+	}
+	var items [][]byte
+	var refused []numbered
+	for _, e := range x.bulk.all {
+		switch lead := e.lead(); {
+		case lead.refused >= 0:
+			refused = append(refused, numbered{m.failed[lead.refused], e.at})
+		default:
+			items = append(items, lead.given)
+		}
+	}
+	text, ok := x.rule.Each.together(m, items, refused)
+	if !ok {
+		return x.give(notTrue(untrueRetry, x.note.key))
+	}
+	return x.give(&dedup.Response{Status: x.answered.status, Header: kept(x.answered.fields, passesOn), Body: text})
+}
+
+// passesOn reports whether a header of the backend's answer goes to the client
+// with a body that is not the backend's.
+func passesOn(name string) bool {
+	switch name {
+	case "content-md5", "digest", "content-digest", "repr-digest", "etag":
+		return false
+	}
+	return !framing[name] && !strings.HasPrefix(name, ":") && !strings.HasPrefix(name, "x-envoy-")
+}

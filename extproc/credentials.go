@@ -1,0 +1,45 @@
+package extproc
+
+import (
+	"log/slog"
+	"net/http"
+
+	"oneticket/dedup"
+)
+
+// Credentials are what a client presented, for calls on its behalf. They live
+// in memory only, and nothing prints them.
+type Credentials struct{ fields []dedup.HeaderField }
+
+// credentials are those of this exchange's request. A header of the
+// connection to the proxy is not for the backend.
+func (x *exchange) credentials(r *Rule) Credentials {
+	return Credentials{kept(x.head.fields, func(name string) bool {
+		return name != "proxy-authorization" && name != callHeader && r.tellsCredential(name)
+	})}
+}
+
+// CredentialsOf are what the configuration says to present where no client's
+// credentials are at hand.
+func CredentialsOf(fields ...dedup.HeaderField) Credentials { return Credentials{fields} }
+
+// put adds them to the header of a call, but for those that the call has set
+// itself.
+func (c Credentials) put(header http.Header) {
+	set := header.Clone()
+	for _, f := range c.fields {
+		if _, given := set[http.CanonicalHeaderKey(f.Name)]; !given {
+			header.Add(f.Name, f.Value)
+		}
+	}
+}
+
+// Empty reports whether there are none.
+func (c Credentials) Empty() bool { return len(c.fields) == 0 }
+
+const hidden = "credentials"
+
+func (Credentials) String() string               { return hidden }
+func (Credentials) GoString() string             { return hidden }
+func (Credentials) LogValue() slog.Value         { return slog.StringValue(hidden) }
+func (Credentials) MarshalText() ([]byte, error) { return []byte(hidden), nil }

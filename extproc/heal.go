@@ -1,0 +1,76 @@
+package extproc
+
+import (
+	"context"
+	"time"
+
+	"oneticket/dedup"
+)
+
+// existsWithin is how long the client waits for the look-up of what the backend
+// says it has, where the rule does not heal.
+const existsWithin = 2 * time.Second
+
+// failed goes on with a create that the backend has not made, as far as is
+// known, while its client still waits for the answer.
+func (x *exchange) failed(ctx context.Context, hold *dedup.Hold, o dedup.Outcome) reply {
+	if !unmade(o.Kind, x.answered.status) {
+		x.dropped()
+		return x.decorated()
+	}
+	x.keepLetter(ctx, o.Kind)
+	if rec, found := x.heal(ctx, hold, o.Kind); found {
+		x.server.unletter(x.sending.ref, x.sending.episode)
+		x.dropped()
+		x.note.kind, x.note.reason = dedup.Suppress, string(dedup.Recovered)
+		return x.give(x.rule.created(&rec))
+	}
+	x.followUp(hold, o.Kind, x.canLookUp)
+	return x.decorated()
+}
+
+// heal looks for the ticket of a create whose answer was lost, or that the
+// backend says it has already.
+func (x *exchange) heal(ctx context.Context, hold *dedup.Hold, kind dedup.OutcomeKind) (dedup.Record, bool) {
+	if x.desk == nil || !x.canLookUp {
+		return dedup.Record{}, false
+	}
+	within := x.rule.HealWithin
+	switch {
+	case kind == dedup.OutcomeExists:
+		within = max(within, existsWithin)
+	case kind != dedup.OutcomeUnknown || within <= 0:
+		return dedup.Record{}, false
+	}
+	s := x.stays(within + time.Second)
+	s.prolong()
+	end := time.Now().Add(within + time.Second)
+	if s.until.After(end) { // the proxy would wait for longer than the client is to
+		s.until = end
+	}
+	rec, found := hold.Heal(s.in(ctx), min(within, s.left()))
+	if found {
+		x.server.count.Healed(x.rule.Name)
+		x.server.o.Log.Info("healed", "rule", x.rule.Name, "key", x.note.key, "ticket", rec.Ticket.ID)
+	}
+	return rec, found
+}
+
+// settling is the time in which an outcome is written: more where the ticket is
+// read for that first.
+func (x *exchange) settling(ctx context.Context, o dedup.Outcome) (context.Context, context.CancelFunc) {
+	created := o.Kind == dedup.OutcomeCreated || o.Kind == dedup.OutcomeRemembered
+	if x.desk == nil || !created || !x.remembers {
+		return x.server.settling(ctx)
+	}
+	s := x.stays(callWithin)
+	return context.WithTimeout(s.in(context.WithoutCancel(ctx)), x.server.o.Settle+callWithin)
+}
+
+// dropped lets go of the request and its credentials.
+func (x *exchange) dropped() {
+	if x.counter != nil {
+		x.counter.close()
+	}
+	x.desk = nil
+}
