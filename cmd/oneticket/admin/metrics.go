@@ -1,0 +1,214 @@
+package admin
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"oneticket/dedup"
+)
+
+// Metrics are the instruments of a running oneticket, by their Prometheus
+// names. Every method is safe for concurrent use; on the path of a request
+// none of them blocks on more than a read lock that nobody holds for long.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	decisions     *prometheus.CounterVec
+	durations     *prometheus.HistogramVec
+	outcomes      *prometheus.CounterVec
+	conflicts     *prometheus.CounterVec
+	unkeyed       *prometheus.CounterVec
+	updateFailed  *prometheus.CounterVec
+	expiredOpen   *prometheus.CounterVec
+	severity      *prometheus.CounterVec
+	duplicates    *prometheus.CounterVec
+	waiting       prometheus.Gauge
+	storeUp       *prometheus.GaugeVec
+	storeDuration *prometheus.HistogramVec
+	storeFlushes  *prometheus.CounterVec
+	bypassed      *prometheus.CounterVec
+	reloads       *prometheus.CounterVec
+	lookups       *prometheus.CounterVec
+	verifies      *prometheus.CounterVec
+	followed      *prometheus.CounterVec
+	lettersLost   *prometheus.CounterVec
+
+	keyless keyless
+	stores  stores
+}
+
+// NewMetrics registers the instruments.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		decisions: counter("oneticket_decisions_total",
+			"Requests of a rule, by what was decided and why.", "rule", "decision", "reason"),
+		durations: histogram("oneticket_decision_duration_seconds",
+			"From the whole request to the decision, waiting for another request included.", "rule"),
+		outcomes: counter("oneticket_outcomes_total",
+			"Creates that were let go, by how they ended.", "rule", "outcome"),
+		conflicts: counter("oneticket_claim_conflicts_total",
+			"Claims that met another one: a running create, an open ticket, or too long a wait.", "rule", "kind"),
+		unkeyed: counter("oneticket_unkeyed_total",
+			"Requests that were sent on untouched because no key could be read, by reason.", "rule", "why"),
+		updateFailed: counter("oneticket_update_failures_total",
+			"Changes of a fault that did not reach its ticket.", "rule"),
+		expiredOpen: counter("oneticket_expired_open_total",
+			"Creates of a fault whose open record had outlived its TTL: the TTL is shorter than the gap between re-fires.", "rule", "class"),
+		severity: counter("oneticket_unknown_severity_total",
+			"Severities that the rule's map lacks.", "rule"),
+		duplicates: counter("oneticket_duplicates_total",
+			"Tickets that may be open beside the record's own: known for sure, or possible.", "rule", "kind"),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "oneticket_waiting", Help: "Requests that wait for the answer of another one.",
+		}),
+		storeUp: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "oneticket_store_up", Help: "1 while the store answers.",
+		}, []string{"store"}),
+		storeFlushes: counter("oneticket_store_flushes_total",
+			"Times that the store was found emptied.", "store"),
+		bypassed: counter("oneticket_bypassed_total",
+			"Creates that passed the proxy unguarded: a double is possible.", "backend"),
+		reloads: counter("oneticket_config_reloads_total",
+			"Reloads of the configuration: applied, or rejected and without effect.", "result"),
+		lookups: counter("oneticket_lookups_total",
+			"Look-ups of a token: open, closed, absent or unanswered.", "backend", "result"),
+		verifies: counter("oneticket_verifies_total",
+			"Reads of a ticket: open, closed, gone or unanswered.", "backend", "result"),
+		followed: counter("oneticket_followed_total",
+			"Creates without a ticket that were gone on with: healed (found again), sent again with an outcome, dropped (too many were held), or corrected by the access log.", "rule", "result"),
+		lettersLost: counter("oneticket_dead_letters_failed_total",
+			"Creates without a ticket that could not be kept as dead letters.", "rule"),
+		storeDuration: histogram("oneticket_store_duration_seconds", "Calls of the store.", "store", "op"),
+	}
+	m.registry.MustRegister(m.decisions, m.durations, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed,
+		m.expiredOpen, m.severity, m.duplicates, m.waiting, m.storeUp, m.storeDuration, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+// histogram has buckets from a tenth of a millisecond to 26 seconds.
+func histogram(name, help string, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0001, 2, 19),
+	}, labels)
+}
+
+// Registry is where other parts register instruments of their own.
+func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
+
+// Decision counts what was decided for one request of the rule, and in how
+// long, waiting for another request included.
+func (m *Metrics) Decision(rule string, kind dedup.Kind, reason string, took time.Duration) {
+	m.decisions.WithLabelValues(rule, string(kind), reason).Inc()
+	m.durations.WithLabelValues(rule).Observe(took.Seconds())
+	switch kind {
+	case dedup.Create, dedup.Suppress, dedup.Update, dedup.Busy:
+		m.keyless.hasKey(rule)
+	}
+}
+
+// Outcome counts how a create ended.
+func (m *Metrics) Outcome(rule string, kind dedup.OutcomeKind) {
+	m.outcomes.WithLabelValues(rule, string(kind)).Inc()
+}
+
+// Conflict counts a claim that met another one; kind is race, refire or busy.
+func (m *Metrics) Conflict(rule, kind string) { m.conflicts.WithLabelValues(rule, kind).Inc() }
+
+// Unkeyed counts a request without a key; why is one of dedup's Why constants.
+func (m *Metrics) Unkeyed(rule, why string) {
+	m.unkeyed.WithLabelValues(rule, why).Inc()
+	m.keyless.hasNone(rule, why)
+}
+
+// UpdateFailed counts a change that did not reach its ticket.
+func (m *Metrics) UpdateFailed(rule string) { m.updateFailed.WithLabelValues(rule).Inc() }
+
+// ExpiredOpen counts a create over a record that was open but too old.
+func (m *Metrics) ExpiredOpen(rule, class string) { m.expiredOpen.WithLabelValues(rule, class).Inc() }
+
+// UnknownSeverity counts a severity that the rule's map lacks.
+func (m *Metrics) UnknownSeverity(rule string) { m.severity.WithLabelValues(rule).Inc() }
+
+// Duplicate counts a ticket that is (or, if it is only possible, may be) open
+// beside the record's own.
+func (m *Metrics) Duplicate(rule string, possible bool) {
+	kind := "known"
+	if possible {
+		kind = "possible"
+	}
+	m.duplicates.WithLabelValues(rule, kind).Inc()
+}
+
+// Waiting moves the number of waiting requests.
+func (m *Metrics) Waiting(by int) { m.waiting.Add(float64(by)) }
+
+// StoreCall observes one call of the store and whether it answered.
+func (m *Metrics) StoreCall(store, op string, d time.Duration, up bool) {
+	m.storeDuration.WithLabelValues(store, op).Observe(d.Seconds())
+	value := 0.0
+	if up {
+		value = 1
+	}
+	m.storeUp.WithLabelValues(store).Set(value)
+	m.stores.called(store, up)
+}
+
+// StoreFlushed counts a store that was found emptied.
+func (m *Metrics) StoreFlushed(store string) { m.storeFlushes.WithLabelValues(store).Inc() }
+
+// Bypassed counts a create that passed unguarded.
+func (m *Metrics) Bypassed(backend string) { m.bypassed.WithLabelValues(backend).Inc() }
+
+// Reloaded counts a reload of the configuration.
+func (m *Metrics) Reloaded(applied bool) {
+	result := "rejected"
+	if applied {
+		result = "applied"
+	}
+	m.reloads.WithLabelValues(result).Inc()
+}
+
+// DeadLetters shows the number of creates that are kept without a ticket.
+func (m *Metrics) DeadLetters(count func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "oneticket_dead_letters", Help: "Creates that are kept because they have not become a ticket.",
+	}, count))
+}
+
+// LookedUp counts a look-up of a token by its result.
+func (m *Metrics) LookedUp(backend, result string) { m.lookups.WithLabelValues(backend, result).Inc() }
+
+// Verified counts a read of a ticket by its result.
+func (m *Metrics) Verified(backend, result string) { m.verifies.WithLabelValues(backend, result).Inc() }
+
+// Healed counts a create whose ticket was found again.
+func (m *Metrics) Healed(rule string) { m.followed.WithLabelValues(rule, "healed").Inc() }
+
+// Resent counts a create that was sent again by ourselves.
+func (m *Metrics) Resent(rule string, outcome dedup.OutcomeKind) {
+	m.followed.WithLabelValues(rule, "resent_"+string(outcome)).Inc()
+}
+
+// NotFollowed counts a create without a ticket that was not gone on with,
+// because too many are held already.
+func (m *Metrics) NotFollowed(rule string) { m.followed.WithLabelValues(rule, "dropped").Inc() }
+
+// Corrected counts an outcome that the access log has made known after all.
+func (m *Metrics) Corrected(rule string, _ dedup.OutcomeKind) {
+	m.followed.WithLabelValues(rule, "corrected").Inc()
+}
+
+// DeadLetter counts a create without a ticket that could not be kept.
+func (m *Metrics) DeadLetter(rule string, kept bool) {
+	if !kept {
+		m.lettersLost.WithLabelValues(rule).Inc()
+	}
+}

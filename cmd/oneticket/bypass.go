@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"oneticket/cmd/oneticket/admin"
+	"oneticket/extproc/envoy"
+)
+
+// A bypassLog is being read: it names the creates that passed unguarded.
+type bypassLog struct {
+	stop  context.CancelFunc
+	ended sync.WaitGroup
+}
+
+// readBypassLog counts the creates that passed while nobody guarded them.
+// reopen is nil where the Envoy is somebody else's.
+func readBypassLog(dir string, reopen func(context.Context) error, m *admin.Metrics, log *slog.Logger) *bypassLog {
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &bypassLog{stop: cancel}
+	tail := envoy.BypassTail{StateDir: dir, Log: log, Reopen: reopen, Each: func(x envoy.Bypass) {
+		m.Bypassed(x.Backend)
+		log.Warn("a create passed unguarded: a double is possible", "backend", x.Backend, "method", x.Method,
+			"path", x.Path, "status", x.Status, "at", x.Time, "details", x.Details)
+	}}
+	b.ended.Go(func() {
+		if err := tail.Run(ctx); err != nil && ctx.Err() == nil {
+			log.Error("the bypass log is no longer read: creates that pass unguarded are not counted", "error", err)
+		}
+	})
+	return b
+}
+
+// close reads what is there once more.
+func (b *bypassLog) close() {
+	b.stop()
+	b.ended.Wait()
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"oneticket/cmd/oneticket/admin"
+	"oneticket/dedup"
+)
+
+// meteredStore observes every call of a store, from the outside.
+type meteredStore struct {
+	dedup.Store
+	name    string
+	metrics *admin.Metrics
+}
+
+// observe is deferred with the start of the call.
+func (s meteredStore) observe(op string, start time.Time, err *error) {
+	canceled := errors.Is(*err, context.Canceled) // the client went; the store may be well
+	up := *err == nil || errors.Is(*err, dedup.ErrConflict) || canceled
+	s.metrics.StoreCall(s.name, op, time.Since(start), up)
+}
+
+func (s meteredStore) Claim(ctx context.Context, ref dedup.Ref, offer *dedup.Offer) (found dedup.Found, err error) {
+	defer s.observe("claim", time.Now(), &err)
+	return s.Store.Claim(ctx, ref, offer)
+}
+
+func (s meteredStore) Swap(ctx context.Context, ref dedup.Ref, seen int64, next dedup.Record, nonce string) (rec dedup.Record, err error) {
+	defer s.observe("swap", time.Now(), &err)
+	return s.Store.Swap(ctx, ref, seen, next, nonce)
+}
+
+func (s meteredStore) Get(ctx context.Context, ref dedup.Ref) (found dedup.Found, err error) {
+	defer s.observe("get", time.Now(), &err)
+	return s.Store.Get(ctx, ref)
+}
+
+func (s meteredStore) MarkSent(ctx context.Context, ref dedup.Ref, holder string) (err error) {
+	defer s.observe("mark_sent", time.Now(), &err)
+	return s.Store.MarkSent(ctx, ref, holder)
+}
+
+func (s meteredStore) Ticket(ctx context.Context, scope dedup.TicketScope, id string, ref dedup.Ref, keep time.Duration) (closed bool, err error) {
+	defer s.observe("ticket", time.Now(), &err)
+	return s.Store.Ticket(ctx, scope, id, ref, keep)
+}

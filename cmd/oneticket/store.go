@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"oneticket/cmd/oneticket/admin"
+	"oneticket/config"
+	"oneticket/dedup"
+	"oneticket/dedup/redisstore"
+	"oneticket/dedup/sqlitestore"
+)
+
+// newStore opens the store that the configuration names.
+func newStore(cfg *config.Config, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	store, err := openStore(ctx, cfg.Store, dir, m, log)
+	if err != nil {
+		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
+	}
+	if redis, ok := store.(*redisstore.Store); ok {
+		surveyRedis(ctx, redis, dir, m, log)
+	}
+	// Made now: a store that takes no write at the first answer would leave its
+	// record without a principal, and the next re-fire would be a second create.
+	if _, err := dedup.Secret(ctx, store); err != nil {
+		log.Warn("the store keeps no secret yet: until it does, nobody's credentials are known again", "error", err)
+	}
+	return meteredStore{Store: store, name: cfg.Store.Kind, metrics: m}, nil
+}
+
+func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
+	switch s.Kind {
+	case "sqlite":
+		path := sqlitePath(s, dir)
+		if sqlitestore.OnTmpfs(path) {
+			log.Warn("the store is in memory: a restart of the machine forgets every key, and each open fault may then get a second ticket",
+				"path", path, "do", `set path in the store block to a file on a disk`)
+		}
+		return sqlitestore.Open(ctx, sqlitestore.Options{Path: path, Timeout: s.Timeout, Offset: storeOffset})
+	case "redis":
+		return openRedis(ctx, s, m, log)
+	default:
+		return nil, errors.New(`this build has no such store: use "sqlite" or "redis"`)
+	}
+}
+
+// newEngine reports to metrics and log what nobody asked for.
+func newEngine(store dedup.Store, m *admin.Metrics, log *slog.Logger) *dedup.Engine {
+	return dedup.NewEngine(dedup.EngineOptions{Store: store, Report: func(r dedup.Report) {
+		for _, t := range r.Duplicates {
+			m.Duplicate(r.Ref.Rule, false)
+			log.Warn("duplicate: this ticket is open beside the one of its key", "rule", r.Ref.Rule, "key", r.Ref.Key, "ticket", t.ID)
+		}
+		if r.Uncertain != "" {
+			m.Duplicate(r.Ref.Rule, true)
+			log.Warn("possible duplicate: a ticket with this token may be open beside the one of its key", "rule", r.Ref.Rule, "key", r.Ref.Key, "token", r.Uncertain)
+		}
+	}})
+}
+
+// openStore opens the store for a command that runs beside the process, and
+// says which it is.
+func (c *common) openStore(ctx context.Context, cfg *config.Config) (dedup.Store, error) {
+	log, err := c.logger()
+	if err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(cfg.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("state_dir %q: %w", cfg.StateDir, err)
+	}
+	dir := &stateDir{path: path}
+	place := storePlace(cfg.Store, dir)
+	if cfg.Store.Kind == "sqlite" {
+		// One that is made here would be no process's.
+		if _, err := os.Stat(sqlitePath(cfg.Store, dir)); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("store %s is not there: it is made by the first \"oneticket run\"; does that use this configuration, with the same state_dir (a relative one is meant from the folder of the file)?", place)
+		}
+	}
+	store, err := openStore(ctx, cfg.Store, dir, admin.NewMetrics(), log)
+	if err != nil {
+		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
+	}
+	fmt.Fprintf(c.stderr, "store %s\n", place)
+	return store, nil
+}
+
+// storePlace is where the store is, for a person.
+func storePlace(s config.Store, dir *stateDir) string {
+	if s.Kind == "redis" {
+		return redisPlace(s)
+	}
+	return "sqlite " + sqlitePath(s, dir)
+}
+
+func sqlitePath(s config.Store, dir *stateDir) string {
+	if s.Path != "" {
+		return s.Path
+	}
+	return filepath.Join(dir.path, "oneticket.db")
+}
