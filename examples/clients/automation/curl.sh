@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Opens and resolves ServiceNow incidents with curl.
+#
+#   curl.sh create URL URGENCY FAULT...
+#   curl.sh resolve URL SYS_ID
+set -u
+
+again() {
+	curl -sSf -m "${TIMEOUT:-60}" --retry 3 --retry-all-errors --retry-delay 1 \
+		-u automation:secret -H 'Content-Type: application/json' "$@" 2>&1
+}
+
+create() { # FAULT
+	said=$(again "$table" -d '{"cmdb_ci":"'"$1"'","category":"disk","urgency":"'"$urgency"'","short_description":"disk full on '"$1 at $EPOCHREALTIME"'"}')
+	status=$?
+	ticket=$(sed -n 's/.*"sys_id": *"\([0-9a-f]*\)".*/\1/p' <<<"$said")
+	if [ $status = 0 ] && [ -n "$ticket" ]; then echo "told $1 $ticket"; else echo "failed $1" $said; fi
+}
+
+command=$1 table=$2/api/now/table/incident
+shift 2
+if [ "$command" = resolve ]; then
+	again -X PATCH "$table/$1" -d '{"state":"6"}' >/dev/null && echo "resolved $1"
+	exit
+fi
+urgency=$1
+shift
+for fault; do create "$fault" & done
+wait
