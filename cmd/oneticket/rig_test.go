@@ -138,7 +138,7 @@ type sidecar struct {
 	admin   string
 	cmd     *exec.Cmd
 	ended   chan struct{}
-	log     *bytes.Buffer
+	log     *logBuffer
 }
 
 // newSidecar writes the configuration: one backend in front of the desk, and
@@ -197,7 +197,7 @@ func (s *sidecar) start() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.log = &bytes.Buffer{}
+	s.log = &logBuffer{}
 	s.cmd = exec.Command(binary, "run", "-c", s.config, "--envoy", envoytest.Path(s.t))
 	if s.serves {
 		s.cmd = exec.Command(binary, "serve", "-c", s.config)
@@ -368,4 +368,22 @@ func (s *sidecar) cut(from string) {
 	if err := os.WriteFile(s.config, before, 0o600); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// A logBuffer may be read while a process writes.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

@@ -32,7 +32,7 @@ type Options struct {
 	DrainTime time.Duration
 
 	// KeepOnDeath lets Envoy live on when this program dies. By default it is
-	// killed with it: an orphan keeps its ports, so that the next start could
+	// told to end then: an orphan keeps its ports, so that the next start could
 	// not bind them, and lets creates pass unguarded that nobody looks after.
 	// What failure_mode "open" is for, a filter that died in a process of its
 	// own, is seen only with this option or with a foreign Envoy.
