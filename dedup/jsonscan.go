@@ -232,7 +232,7 @@ func unescaped(c byte) byte {
 	}
 }
 
-// appendUnescapedRune reads \uXXXX, or two of them that are a surrogate pair.
+// appendUnescapedRune reads a \u escape, or two of them that are a surrogate pair.
 func appendUnescapedRune(to, raw []byte) (appended, rest []byte) {
 	r := hexRune(raw[2:6])
 	raw = raw[6:]

@@ -152,8 +152,7 @@ func (g *gateway) announce(ctx context.Context, path, version string) error {
 	if err != nil {
 		return err
 	}
-	g.letters.use(g.p.config, outlets(g.p.config, addresses))
-	g.calls.Use(outlets(g.p.config, addresses))
+	g.sendBy(g.p.config, addresses)
 	for _, b := range g.spec.Backends {
 		fmt.Fprintf(g.p.say, "%-12s http://%s  (stands in for %s; %s)\n", b.Name, addresses[b.Name], b.URL, actions(g.p.config, b.Name))
 	}
@@ -197,7 +196,14 @@ func (g *gateway) useOutlets(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	g.calls.Use(outlets(cfg, addresses))
-	g.letters.use(cfg, outlets(cfg, addresses))
+	g.sendBy(cfg, addresses)
 	return nil
+}
+
+// sendBy makes the listeners at these addresses the ways of our own calls and
+// of dead letters.
+func (g *gateway) sendBy(cfg *config.Config, addresses map[string]string) {
+	ways := outlets(cfg, addresses)
+	g.letters.use(cfg, ways)
+	g.calls.Use(ways)
 }
