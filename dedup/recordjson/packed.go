@@ -22,7 +22,7 @@ type Packed struct {
 	Suffix string // what the store itself appends to the token in Rest: ASCII, empty when Go wrote the record
 	Rest   string // JSON object
 	Trail  string // JSON array or null
-	Body   []byte // of the response; nil also when the response's body is empty
+	Body   []byte // of the response, perhaps compressed, as Rest says; nil also when the response's body is empty
 
 	// Prior is empty when there is none, else
 	//
@@ -126,10 +126,11 @@ func packOne(r *dedup.Record) (Packed, error) {
 	if r.Update != nil {
 		p.UpdateHolder = r.Update.Holder
 	}
+	form := restOf(r)
 	if r.Response != nil && len(r.Response.Body) > 0 {
-		p.Body = r.Response.Body
+		p.Body, form.Response.Coding = squeeze(r.Response.Body)
 	}
-	rest, err := json.Marshal(restOf(r))
+	rest, err := json.Marshal(form)
 	if err != nil {
 		return p, err
 	}
@@ -147,7 +148,14 @@ func (p *Packed) unpackOne() (dedup.Record, error) {
 	if err := json.Unmarshal([]byte(p.Trail), &trail); err != nil {
 		return dedup.Record{}, fmt.Errorf("trail: %w", err)
 	}
-	r := rest.record(p.Body)
+	body := p.Body
+	if rest.Response != nil {
+		var err error
+		if body, err = expand(body, rest.Response.Coding); err != nil {
+			return dedup.Record{}, err
+		}
+	}
+	r := rest.record(body)
 	r.Token += p.Suffix
 	r.Trail = traces(trail)
 	p.Head.fill(&r)

@@ -59,6 +59,7 @@ type responseForm struct {
 	Header [][2]string `json:"header,omitzero"`
 	Empty  bool        `json:"empty,omitzero"` // the body is there and has no bytes
 	Cut    bool        `json:"cut,omitzero"`
+	Coding string      `json:"coding,omitzero"` // of the body as it is kept; see squeeze.go
 }
 
 func restOf(r *dedup.Record) restForm {

@@ -22,6 +22,10 @@
 // a Cluster. Records and tickets have a TTL, a little longer than they must be
 // kept.
 //
+// A record takes between one and two kilobytes of Redis' memory and its
+// answer, which is kept compressed where it is long
+// (TestALiveKeyTakesLessMemoryThanItsAnswer measures it).
+//
 // # What survives
 //
 // Redis acknowledges a write before it is on its disk or on a replica, unless
