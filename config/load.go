@@ -204,7 +204,7 @@ func (l *loader) readAnyBlock(b *hclsyntax.Block) {
 func labelForm(kind string) string {
 	switch {
 	case kind == "store":
-		return `Write store "sqlite" { ... } or store "redis" { ... }.`
+		return `Write store "sqlite" { ... }, store "redis" { ... } or store "postgres" { ... }.`
 	case blockLabels[kind] == 0:
 		return fmt.Sprintf("There is one of it: write %s { ... }.", kind)
 	}
@@ -235,10 +235,7 @@ func (l *loader) readOnce(b *hclsyntax.Block) {
 	if b.Type == "store" {
 		label = b.Labels[0]
 		name = fmt.Sprintf("store %q", label)
-		switch {
-		case slices.Contains(absentStores, label):
-			l.fail(b.LabelRanges[0], fmt.Sprintf("store %q is not in this build", label), known("store", stores))
-		case !slices.Contains(stores, label):
+		if !slices.Contains(stores, label) {
 			l.fail(b.LabelRanges[0], fmt.Sprintf("unknown store %q", label), known("store", stores)+nearest(label, stores))
 			return
 		}

@@ -165,8 +165,6 @@ func settingMeaning(s config.Setting) string {
 		text += ". **Danger:** " + s.Danger
 	}
 	switch {
-	case s.Absent:
-		text += ". **Not in this build.**"
 	case len(s.Does) > 0:
 		text += fmt.Sprintf(". **In this build only `%s`**: it lacks %s", strings.Join(s.Does, "` or `"), s.Lacks)
 	case s.Lacks != "":

@@ -1,7 +1,5 @@
 package config
 
-import "slices"
-
 // A Setting is one attribute of the configuration. The table of them drives
 // parsing, defaults, ranges and the reference page.
 type Setting struct {
@@ -18,7 +16,6 @@ type Setting struct {
 	Danger   string   // what goes wrong when it is wrong
 	Lacks    string   // what this build does not do, so that the setting has no effect; see unconnected
 	Does     []string // with Lacks: the values by which this build goes, which are not warned of
-	Absent   bool     // it belongs to what this build does not have at all
 }
 
 // Kind is what the value of a setting looks like.
@@ -47,7 +44,6 @@ func Settings() []Setting {
 	}
 	for i := range all {
 		s := &all[i]
-		s.Absent = slices.Contains(absentStores, s.Label)
 		for _, u := range unconnected {
 			if u.block == s.Block && u.name == s.Name {
 				s.Lacks, s.Does = u.lacks, u.does
@@ -74,12 +70,8 @@ var unconnected = []struct {
 	{"dead_letter", "max_age", nil, "dead letters"},
 }
 
-// stores are the kinds that there are, and absentStores those that the
-// configuration knows and this build does not have.
-var (
-	stores       = []string{"sqlite", "redis"}
-	absentStores = []string{"postgres"}
-)
+// stores are the kinds that there are.
+var stores = []string{"sqlite", "redis", "postgres"}
 
 var topSettings = []Setting{
 	{Name: "state_dir", Kind: Text, Default: "./.oneticket", Means: "the folder of the embedded store, the journal, the bypass log and the socket",
@@ -99,7 +91,9 @@ var storeSettings = []Setting{
 	{Block: "store", Label: "redis", Name: "sentinel", Kind: TextMap, Means: "master, and addresses of the sentinels joined by commas"},
 	{Block: "store", Label: "redis", Name: "cluster", Kind: TextList, Means: "addresses of nodes of a cluster"},
 	{Block: "store", Label: "redis", Name: "tls", Kind: TextMap, Means: "ca, cert, key, server_name"},
-	{Block: "store", Label: "postgres", Name: "url", Kind: Text, Required: true, Means: "postgres://"},
+	{Block: "store", Label: "postgres", Name: "url", Kind: Text, Required: true,
+		Means:  "postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full; HOST:PORT may be several, joined by commas",
+		Danger: "without sslmode=verify-full nothing proves that another machine is the server"},
 	{Block: "store", Name: "timeout", Kind: Duration, Default: "250ms", Least: "10ms", Most: "10s",
 		Means: "after this the store counts as out of reach and the embedded one decides", Danger: "too short makes doubles, too long holds creates"},
 }

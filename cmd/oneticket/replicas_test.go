@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"oneticket/dedup/pgstore/pgtest"
 )
 
 // soak reports whether the tests run at their full sizes (make soak).
@@ -50,12 +52,25 @@ func startRedis(t *testing.T) string {
 	return address
 }
 
+var databases atomic.Int64
+
+// newDatabase makes one on the server and returns its address.
+func newDatabase(t *testing.T, s *pgtest.Server) string {
+	t.Helper()
+	name := fmt.Sprint("faults_", databases.Add(1))
+	s.Do(t, "CREATE DATABASE "+name)
+	return "postgres://postgres@" + s.Addr + "/" + name + "?sslmode=disable"
+}
+
 // stores are those that several replicas may share. Their timeout is long: a
 // store that does not answer in time is another story than these, and here all
 // of it, clients and proxies included, runs on one machine.
 var stores = map[string]func(t *testing.T) (block string){
 	"redis": func(t *testing.T) string {
 		return fmt.Sprintf("store \"redis\" {\n url = %q\n timeout = \"5s\"\n}\n", "redis://"+startRedis(t))
+	},
+	"postgres": func(t *testing.T) string {
+		return fmt.Sprintf("store \"postgres\" {\n url = %q\n timeout = \"5s\"\n}\n", newDatabase(t, pgtest.Shared(t)))
 	},
 	"sqlite": func(t *testing.T) string {
 		return fmt.Sprintf("store \"sqlite\" {\n path = %q\n timeout = \"5s\"\n}\n", filepath.Join(t.TempDir(), "shared.db"))
@@ -125,9 +140,15 @@ func atInstant(n int, f func(int) string) []string {
 // and there are no more tickets than faults, creates that were under way at a
 // kill, and creates that passed unguarded.
 func TestKillOfOneOfTwoReplicas(t *testing.T) {
+	for _, store := range []string{"redis", "postgres"} {
+		t.Run(store, func(t *testing.T) { killOfOneOfTwo(t, store) })
+	}
+}
+
+func killOfOneOfTwo(t *testing.T, store string) {
 	d := newDesk(t)
 	d.delay.Store(int64(5 * time.Millisecond))
-	pair := newReplicas(t, d, "redis", "in_flight {\n wait = \"2s\"\n lease = \"6s\"\n}")
+	pair := newReplicas(t, d, store, "in_flight {\n wait = \"2s\"\n lease = \"6s\"\n}")
 	faults, refires, kills := sized(60, 1000), 20, sized(3, 12)
 	var running sync.WaitGroup
 	var retried, stop atomic.Int64

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"oneticket/dedup/pgstore/pgtest"
 	"oneticket/extproc/envoy/envoytest"
 )
 
@@ -39,6 +40,7 @@ var built = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	status := m.Run()
+	pgtest.EndShared()
 	if binary, err := built(); err == nil {
 		os.RemoveAll(filepath.Dir(binary))
 	}

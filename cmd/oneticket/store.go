@@ -12,7 +12,7 @@ import (
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/config"
 	"oneticket/dedup"
-	"oneticket/dedup/redisstore"
+	"oneticket/dedup/pgstore"
 	"oneticket/dedup/sqlitestore"
 )
 
@@ -24,9 +24,7 @@ func newStore(cfg *config.Config, dir *stateDir, m *admin.Metrics, log *slog.Log
 	if err != nil {
 		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
 	}
-	if redis, ok := store.(*redisstore.Store); ok {
-		surveyRedis(ctx, redis, dir, m, log)
-	}
+	survey(ctx, store, dir, m, log)
 	// Made now: a store that takes no write at the first answer would leave its
 	// record without a principal, and the next re-fire would be a second create.
 	if _, err := dedup.Secret(ctx, store); err != nil {
@@ -46,8 +44,10 @@ func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metr
 		return sqlitestore.Open(ctx, sqlitestore.Options{Path: path, Timeout: s.Timeout, Offset: storeOffset})
 	case "redis":
 		return openRedis(ctx, s, m, log)
+	case "postgres":
+		return openPostgres(ctx, s, m, log)
 	default:
-		return nil, errors.New(`this build has no such store: use "sqlite" or "redis"`)
+		return nil, errors.New("this build has no such store")
 	}
 }
 
@@ -94,10 +94,14 @@ func (c *common) openStore(ctx context.Context, cfg *config.Config) (dedup.Store
 
 // storePlace is where the store is, for a person.
 func storePlace(s config.Store, dir *stateDir) string {
-	if s.Kind == "redis" {
+	switch s.Kind {
+	case "redis":
 		return redisPlace(s)
+	case "postgres":
+		return "postgres " + pgstore.Place(s.URL)
+	default:
+		return "sqlite " + sqlitePath(s, dir)
 	}
-	return "sqlite " + sqlitePath(s, dir)
 }
 
 func sqlitePath(s config.Store, dir *stateDir) string {
