@@ -123,25 +123,40 @@ func (r *Rule) orEmpty(req *dedup.Request) *dedup.Request {
 
 // callInput is what a call reads: the request, and more by name.
 func (r *Rule) callInput(req *dedup.Request, more map[string]dedup.Value) *input {
-	req = r.orEmpty(req)
-	more["base"] = textValue(r.match.base(req))
-	return &input{request: req, more: more}
+	more["base"] = textValue(r.base(req))
+	return &input{request: r.orEmpty(req), more: more}
+}
+
+// base is that of the request; where there is none, of the last one that a call
+// was made for.
+func (r *Rule) base(req *dedup.Request) string {
+	if req == nil {
+		if last := r.lastBase.Load(); last != nil {
+			return *last
+		}
+		return ""
+	}
+	base, found := r.match.base(req)
+	if last := r.lastBase.Load(); found && (last == nil || *last != base) {
+		r.lastBase.Store(&base)
+	}
+	return base
 }
 
 // base is what stands before the API's own path: the group of that name in
 // the path of match, /jira in /jira/rest/api/2/issue.
-func (m *match) base(req *dedup.Request) string {
+func (m *match) base(req *dedup.Request) (base string, found bool) {
 	if m.path == nil {
-		return ""
+		return "", false
 	}
 	i := m.path.SubexpIndex("base")
 	if i < 0 {
-		return ""
+		return "", false
 	}
 	if found := m.path.FindStringSubmatch(req.Path); found != nil {
-		return found[i]
+		return found[i], true
 	}
-	return ""
+	return "", false
 }
 
 func ticketValue(t dedup.Ticket) dedup.Value {

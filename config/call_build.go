@@ -18,19 +18,23 @@ type calls struct {
 	clear  *update // a fault that is over
 	reopen *update // a fault that is back
 
+	mergeClose *update // a double
+	mergeLink  *update
+
 	verifyEvery time.Duration // where a ticket can be read
 }
 
 // callMembers are the members that say what a request of ours looks like.
 var callMembers = []string{"method", "path", "query", "headers", "content_type", "body"}
 
-// outsideCalls reads lookup, read, update, clear and reopen.
+// outsideCalls reads lookup, read, update, clear, reopen and the merges.
 func (l *loader) outsideCalls(from layers, c *compiler) calls {
 	verify, _ := from.get("verify_every")
 	k := calls{verifyEvery: verify.length}
 	k.lookUp = l.lookUp(from, c)
 	readPath := l.readRead(from, c, &k)
 	l.readUpdates(from, c, &k, readPath)
+	l.readMerges(from, c, &k)
 	return k
 }
 

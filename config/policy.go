@@ -54,6 +54,8 @@ func (l *loader) basePolicy(r *Rule, from layers) dedup.Policy {
 	p := dedup.Policy{
 		MaxAge: from.length("max_age"), ReopenWithin: from.length("reopen_within"),
 		Settle: l.settle(from), Lease: l.config.InFlight.Lease, NoTicket: r.answer.noTicket,
+		UpdateRate: dedup.UpdateRate(r.UpdateRate), OnUpdateSuppress: r.OnUpdate == "suppress",
+		SuspectForward:  from.text("on_suspect") == "forward",
 		DowngradeIgnore: from.text("downgrade") == "ignore", Observe: r.Action == "observe",
 	}
 	if p.Lease == 0 {

@@ -2,15 +2,15 @@ package config
 
 import (
 	"slices"
-	"strings"
+	"sync/atomic"
 	"time"
-	"unicode"
 
 	"oneticket/dedup"
 )
 
 // A Rule says which requests open a ticket on a backend, and how to read the
-// fault in them. It is immutable but for OnUnknownSeverity.
+// fault in them. It is immutable but for OnUnknownSeverity and what it knows of
+// the last request.
 type Rule struct {
 	Name      string
 	Backend   *Backend
@@ -60,6 +60,7 @@ type Rule struct {
 	answer     answer
 	form       tokenForm
 	calls      calls
+	lastBase   *atomic.Pointer[string] // see base
 	resolves   []resolve
 	principal  *expression // nil = by the usual schemes
 	credential credential
@@ -113,7 +114,7 @@ func (r *Rule) Fault(req *dedup.Request) (dedup.Fault, error) {
 	f.ClientToken = r.clientToken(req)
 	if r.witness != nil {
 		title, _ := r.witness.text(in)
-		f.Witness = withoutDigits(title)
+		f.Witness = dedup.NormalTitle(title)
 	}
 	return f, nil
 }
@@ -215,12 +216,3 @@ func (r *Rule) Wants() *dedup.Want { return r.want }
 
 // AnswerWants are the places of an answer's body that the rule reads.
 func (r *Rule) AnswerWants() *dedup.Want { return r.wantAnswer }
-
-// withoutDigits is a title less what changes from one request to the next:
-// digits, and the signs that join them to times and numbers.
-func withoutDigits(title string) string {
-	words := strings.FieldsFunc(title, func(c rune) bool {
-		return unicode.IsDigit(c) || unicode.IsSpace(c) || strings.ContainsRune("#:.,+-/", c)
-	})
-	return strings.ToLower(strings.Join(words, " "))
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -83,7 +84,7 @@ func (l *loader) rulePreset(b ruleBlock, backend *backendBlock) *preset {
 
 func (l *loader) buildRule(b ruleBlock, backend *backendBlock, p *preset) *Rule {
 	from := layers{block: "rule", blocks: []values{b.values}}
-	r := &Rule{Name: b.name, Backend: backend.built}
+	r := &Rule{Name: b.name, Backend: backend.built, lastBase: new(atomic.Pointer[string])}
 	if p == nil {
 		return r // reported already
 	}

@@ -19,6 +19,7 @@ func (l *loader) warn() {
 			l.warnOfTimes(r)
 			l.warnOfClasses(r)
 			l.warnOfDowngrade(r)
+			l.warnOfMerge(r)
 		}
 		for _, earlier := range l.read[:i] {
 			if l.warnOfPair(earlier, r) {

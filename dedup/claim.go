@@ -167,6 +167,7 @@ func (c *Claim) updateClaim(rec Record, reason Reason, now time.Time) Decision {
 		Reopening:   rec.State == Closed,
 	}
 	next.SeenAt = now
+	next.UpdatedAt = c.Policy.UpdateRate.with(next.UpdatedAt, now)
 	next = c.settled(next, now)
 	return c.decided(Decision{Kind: Update, Reason: reason}, next, now)
 }

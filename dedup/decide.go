@@ -75,6 +75,9 @@ func (c *Claim) onOpen(rec Record, now time.Time) Decision {
 	if !now.Before(rec.ExpiresAt) && !c.cleared() {
 		return c.create(rec, Expired, now)
 	}
+	if c.Policy.SuspectForward && c.strange(rec) {
+		return Decision{Kind: Pass, Reason: Suspect}
+	}
 	changes := c.changes(rec)
 	if u := rec.Update; u != nil {
 		switch {
@@ -111,12 +114,19 @@ func (c *Claim) lower(before, after string) bool {
 }
 
 func (c *Claim) change(rec Record, now time.Time) Decision {
-	if !c.Policy.CanUpdate {
+	p := c.Policy
+	if p.OnUpdateSuppress && !c.cleared() {
+		return c.refire(rec, now)
+	}
+	if !p.CanUpdate {
 		d := Decision{Kind: Update, Reason: Changed, NoCall: true}
 		if next, due := c.extended(rec, now); due {
 			return c.decided(d, next, now)
 		}
 		return d
+	}
+	if until := p.UpdateRate.free(rec.UpdatedAt); now.Before(until) && c.mayWait(rec) {
+		return c.paced(rec, until, now)
 	}
 	if next, due := c.extended(rec, now); due {
 		rec = next
@@ -124,6 +134,8 @@ func (c *Claim) change(rec Record, now time.Time) Decision {
 	return c.updateClaim(rec, Changed, now)
 }
 
+// refire is answered from the record; also a change of which the ticket is not
+// told.
 func (c *Claim) refire(rec Record, now time.Time) Decision {
 	p := c.Policy
 	reason := Refire
@@ -132,6 +144,8 @@ func (c *Claim) refire(rec Record, now time.Time) Decision {
 		reason = Verified
 	case p.VerifyEvery > 0 && p.CanRead && rec.Ticket.ID != "" && !now.Before(rec.VerifiedAt.Add(p.VerifyEvery)):
 		return Decision{Kind: Read}
+	case c.changes(rec):
+		reason = Changed
 	case c.Waited:
 		reason = Race
 	}

@@ -38,10 +38,11 @@ const (
 	Recovered      Reason = "recovered"       // SUPPRESS: the ticket of a lost answer was found
 	Cleared        Reason = "cleared"         // SUPPRESS: the fault is over already
 	Verified       Reason = "verified"        // SUPPRESS: the ticket was read and is open
-	Changed        Reason = "changed"         // UPDATE: the fingerprint differs
+	Changed        Reason = "changed"         // UPDATE: the fingerprint differs. SUPPRESS: it does, and the ticket is not told
 	UpdateFailed   Reason = "update_failed"   // CREATE: the update was refused, and a worse severity must be seen
 	IsBusy         Reason = "busy"            // BUSY: it waited long enough, or cannot be decided yet
 	UnmatchedClear Reason = "unmatched_clear" // PASS: a clear that no record can take
+	Suspect        Reason = "suspect"         // PASS: too many titles under one key, and this is none of the first
 )
 
 // A Decision is what Decide and the functions after a look-up or a read say.
@@ -56,6 +57,7 @@ type Decision struct {
 
 	Forward    bool     // of Suppress: not answered here but sent on with the record's token (on_refire = "forward")
 	NoCall     bool     // of Update: the preset has no update; answered from the record, and counted
+	Paced      bool     // of Suppress and Busy: a change that update_rate holds back; counted
 	DeadLetter bool     // the create may have made no ticket: keep it as a dead letter
 	Duplicates []Ticket // open beside the record's own, to be reported
 	Uncertain  string   // a token whose ticket may exist beside the record's own, to be reported

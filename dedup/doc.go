@@ -24,6 +24,26 @@
 // so any program can compute it; a Ref adds these. Nothing of a record is kept
 // in memory to answer a claim.
 //
+// # One fault, its titles and its updates
+//
+// A too broad identity is noticed by the titles of its requests. A record keeps
+// hashes of up to eight of this episode: the first with the create's answer,
+// others beside the requests that bring them, so that no request waits for it.
+// The fifth is reported, once; with Policy.SuspectForward a request whose title
+// is none of the first four is passed on, under no claim, however often it comes.
+//
+// Policy.UpdateRate bounds the updates of one ticket, over all replicas: the
+// record keeps when they were sent. A severity that the map calls worse, a clear
+// and a reopening are never held back. A lesser one is answered from the record,
+// any other is told to come again; the record keeps the fingerprint that its
+// ticket has, so that the next re-fire tries again. With OnUpdateSuppress no
+// change of severity is sent, and the record keeps its fingerprint likewise.
+//
+// A ticket that is open beside the record's own is reported. A Merger closes or
+// links it, beside the requests, where the rule wants that: when the record has
+// an open ticket, both were read and are open, and the record holds its own
+// still. The record's ticket stays, because it is the one that is updated.
+//
 // # The states of a record
 //
 // Decide, and the functions that go on after a look-up, a read or an outcome,

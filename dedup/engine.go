@@ -42,6 +42,7 @@ type Report struct {
 	Duplicates []Ticket
 	Uncertain  string // a token that may have made a ticket
 	DeadLetter bool   // the create may have made no ticket
+	Suspect    bool   // so many titles were seen under the key that its identity may be too broad; once an episode
 }
 
 // NewEngine returns an engine over the store.
@@ -88,7 +89,7 @@ type Verdict struct {
 	Forward    bool          // of Suppress: sent on with the record's token instead of answered
 	Hold       *Hold         // of Create: it must be settled
 	Waited     bool
-	WhyPass    string // of Pass: a Why constant, or empty for an unmatched clear
+	WhyPass    string // of Pass: a Why constant, or empty where there is a Reason
 
 	UpdateFailed bool // a change did not reach its ticket
 }
@@ -107,12 +108,19 @@ const maxRounds = 64
 func (e *Engine) Decide(ctx context.Context, c Claim) (Verdict, error) {
 	c.Holder = newHolder()
 	if c.Policy.Observe {
-		return e.observe(ctx, c)
+		v, err := e.observe(ctx, c)
+		if err == nil {
+			e.witness(c, v)
+		}
+		return v, err
 	}
 	w := &waiter{ref: c.Fault.Ref, caller: c.Caller}
 	defer e.room.leave(w)
 	for range maxRounds {
 		v, done, err := e.round(ctx, &c, w)
+		if done && err == nil {
+			e.witness(c, v)
+		}
 		if done || err != nil {
 			return v, err
 		}
@@ -157,7 +165,7 @@ func (e *Engine) conclude(ctx context.Context, c *Claim, found Found, d Decision
 }
 
 func (c *Claim) verdict(found Found, d Decision) Verdict {
-	v := Verdict{Kind: d.Kind, Reason: d.Reason, Record: found.Record, Forward: d.Forward, Waited: c.Waited, UpdateFailed: d.NoCall}
+	v := Verdict{Kind: d.Kind, Reason: d.Reason, Record: found.Record, Forward: d.Forward, Waited: c.Waited, UpdateFailed: d.NoCall || d.Paced}
 	switch d.Kind {
 	case Busy, Wait, LookUp, Read:
 		v.Kind, v.Reason = Busy, IsBusy

@@ -190,6 +190,10 @@ func (h *Hold) judge(rec Record, o Outcome, read *ReadResult, now time.Time) Set
 	if st.Read && read != nil {
 		st = AfterRememberedRead(rec, h.send, o, *read, h.claim.Policy, now)
 	}
+	if st.Next != nil && st.Next.State == Open && st.Next.Ticket.ID == o.Ticket.ID {
+		witnessed := h.claim.witnessed(*st.Next)
+		st.Next = &witnessed
+	}
 	if st.Next != nil && h.won {
 		st.Next.Trail = trail(st.Next.Trail, Trace{At: h.now, Kind: Create, Reason: h.send.Reason, Config: h.claim.Config, By: h.claim.By})
 	}

@@ -45,6 +45,19 @@ func (e *Engine) sleep(d time.Duration) bool {
 	}
 }
 
+// untilClosed is for what may be cut short by the end of the engine.
+func (e *Engine) untilClosed(within time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	go func() {
+		select {
+		case <-e.closing:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // abandon ends a claim whose reply was lost with the client that went away in
 // the middle of it: if it was won, it would be in everybody's way until its
 // lease is over. The proxy may have let the request go without us, so it is in

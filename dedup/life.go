@@ -25,6 +25,8 @@ func earliest(a, b time.Time) time.Time {
 // clone copies the record so that its slices and claims are its own.
 func (r Record) clone() Record {
 	r.Attempts = slices.Clone(r.Attempts)
+	r.UpdatedAt = slices.Clone(r.UpdatedAt)
+	r.Witness = slices.Clone(r.Witness)
 	r.Principals = slices.Clone(r.Principals)
 	r.Credentials = slices.Clone(r.Credentials)
 	if r.Update != nil {

@@ -23,7 +23,11 @@ type Policy struct {
 
 	OnUpdateFailed string // what a refused update becomes: "forward" (a worse severity is a create of the next episode), "error" or "suppress"
 
+	UpdateRate       UpdateRate // of one ticket; a worse severity, a clear and a reopening are never held back
+	OnUpdateSuppress bool       // a changed severity is answered from the record, and the ticket is not told
+
 	OnRefireForward bool           // the backend folds: its counts live on repeats, so they are sent on with the same token
+	SuspectForward  bool           // what may be another fault under the same key is sent on untouched
 	DowngradeIgnore bool           // a lower severity is no change
 	Severities      map[string]int // rank of each severity, higher is worse
 	Provisional     bool           // the embedded store decides because the shared one is out of reach

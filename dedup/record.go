@@ -70,9 +70,10 @@ type Record struct {
 	InDoubt     bool // while Closed: a clear or a reopening of unknown outcome
 	Sent        bool // while Claimed: the answer that lets the create go was handed to the proxy
 
-	Prior   *Record  // what a refusal restores; its own Prior is always nil
-	Witness []uint32 // hashes of different titles seen under this key, eight at most
-	Trail   []Trace  // the last decisions, oldest first, TrailLength at most
+	Prior     *Record     // what a refusal restores; its own Prior is always nil
+	UpdatedAt []time.Time // when updates of the ticket were sent, oldest first: those that the rule's rate counts
+	Witness   []uint32    // hashes of different titles seen in this episode, in their order, eight at most
+	Trail     []Trace     // the last decisions, oldest first, TrailLength at most
 }
 
 // TrailLength bounds Record.Trail.

@@ -234,3 +234,12 @@ func (w *world) finishAlone(i int) {
 		}
 	}
 }
+
+// checkHeldBack: what got worse is told to the ticket, whatever the rate says.
+func (w *world) checkHeldBack(q *request) {
+	d := q.decision
+	answered := d.Kind == dedup.Suppress && d.Reason == dedup.Changed || d.Kind == dedup.Busy && d.Paced
+	if answered && (q.sev == "C" || q.sev == "B" && q.rec.Fingerprint.Severity == "A") {
+		w.fail("an escalation is never held back", "q%s met the severity %s", q.sev, q.rec.Fingerprint.Severity)
+	}
+}

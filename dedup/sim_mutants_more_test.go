@@ -174,3 +174,14 @@ func mutateKeepDoubt(r *rules) {
 		return st
 	}
 }
+
+// mutateRateOfWorse holds back what got worse too.
+func mutateRateOfWorse(r *rules) {
+	r.decide = func(rec dedup.Record, c dedup.Claim, now time.Time) dedup.Decision {
+		d := dedup.Decide(rec, c, now)
+		if d.Kind == dedup.Update && d.Reason == dedup.Changed && rec.State == dedup.Open && len(rec.UpdatedAt) > 0 && d.Next != nil {
+			return dedup.Decision{Kind: dedup.Suppress, Reason: dedup.Changed, Paced: true}
+		}
+		return d
+	}
+}

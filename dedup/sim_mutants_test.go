@@ -39,6 +39,7 @@ func mutants() []mutant {
 		{rule: "upd_settle", breaks: mutateUpdateSettle, setting: worried("nothing", "a:A b:B c:A", slow)},
 		{rule: "upd_closed", breaks: mutateUpdateClosed},
 		{rule: "gone", breaks: mutateGone, setting: on("look")},
+		{rule: "rate_worse", breaks: mutateRateOfWorse},
 		{rule: "clear_none", breaks: mutateClearNone},
 		{rule: "clear_wait", breaks: mutateClearWait},
 		{rule: "clear_settle", breaks: mutateClearSettle, setting: worried("look", "a:A b:C c:A d:A", slow, passing, passing)},

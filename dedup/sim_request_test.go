@@ -216,6 +216,7 @@ func (w *world) act(i int) {
 	w.report(d.Duplicates, d.Uncertain)
 	q.doubted = len(d.Duplicates) > 0 || d.Uncertain != ""
 	q.reason = d.Reason
+	w.checkHeldBack(q)
 	switch d.Kind {
 	case dedup.Again:
 		q.phase, q.begun = claiming, false

@@ -145,6 +145,9 @@ func randomSetting(r *rand.Rand) *setting {
 func randomSettingOf(r *rand.Rand, system system) *setting {
 	s := &setting{system: system, onClosed: onClosed(r.IntN(3)), webhook: r.IntN(2) == 0, ticking: r.IntN(2) == 0}
 	s.policy = policyOf(s.system, r.IntN(4) == 0, r.IntN(2) == 0, r.IntN(3) == 0)
+	if r.IntN(3) == 0 {
+		s.policy.UpdateRate = dedup.UpdateRate{Count: 1, Per: time.Duration(lease+r.IntN(3*settle)) * time.Second}
+	}
 	severities := []string{"AAAA", "AABB", "ACAA", "ABAB", "ACBA", "AACC"}[r.IntN(6)]
 	for i := range 3 + r.IntN(3) {
 		s.requests = append(s.requests, wanted{client: r.IntN(3), severity: string(severities[i%4])})
@@ -159,8 +162,8 @@ func randomSettingOf(r *rand.Rand, system system) *setting {
 
 func (s *setting) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s onClosed=%d webhook=%t ttl=%v verify=%v reopen=%v requests=", s.system.name, s.onClosed, s.webhook,
-		s.policy.TTL, s.policy.VerifyEvery, s.policy.ReopenWithin)
+	fmt.Fprintf(&b, "%s onClosed=%d webhook=%t ttl=%v verify=%v reopen=%v rate=%v requests=", s.system.name, s.onClosed, s.webhook,
+		s.policy.TTL, s.policy.VerifyEvery, s.policy.ReopenWithin, s.policy.UpdateRate.Per)
 	for _, w := range s.requests {
 		fmt.Fprintf(&b, "%c:%s ", 'a'+rune(w.client), w.severity)
 	}

@@ -295,5 +295,5 @@ func (x *exchange) decided(rule *Rule, n note) {
 	x.rule, x.note = rule, n
 	x.tell = rule.Action == Enforce
 	x.server.o.Metrics.Decision(rule.Name, n.kind, n.reason, x.server.o.Now().Sub(x.started))
-	x.server.logDecision(n)
+	x.server.logDecision(n, rule.Action)
 }

@@ -205,12 +205,18 @@ func (s *Server) settling(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(context.WithoutCancel(ctx), s.o.Settle)
 }
 
-func (s *Server) logDecision(n note) {
+// logDecision says of a rule that only observes that it does: what it decides
+// happens to nobody.
+func (s *Server) logDecision(n note, action Action) {
 	level := slog.LevelDebug
 	if n.kind == dedup.Create || n.kind == dedup.Update {
 		level = slog.LevelInfo
 	}
-	s.o.Log.Log(context.Background(), level, string(n.kind), "rule", n.rule, "reason", n.reason, "key", n.key)
+	fields := []any{"rule", n.rule, "reason", n.reason, "key", n.key}
+	if action == Observe {
+		fields = append(fields, "action", action)
+	}
+	s.o.Log.Log(context.Background(), level, string(n.kind), fields...)
 }
 
 func (s *Server) logOutcome(n note, o dedup.Outcome, e Ending) {

@@ -32,6 +32,7 @@ func newApp(p *process) *fx.App {
 			newSpec,
 			newProxy,     // what is known of the Envoy in front
 			newStore,     // keeps the records
+			newMerger,    // merges doubles
 			newEngine,    // decides
 			newRuleBook,  // what a create is
 			newCaller,    // asks the backends

@@ -28,6 +28,7 @@ type reloader struct {
 	book    *ruleBook
 	gateway *gateway // nil: the proxy is somebody else's
 	calls   *extproc.Caller
+	merger  *merger
 	metrics *admin.Metrics
 	log     *slog.Logger
 
@@ -36,8 +37,8 @@ type reloader struct {
 	failed  string // why the last one changed nothing; empty when it did
 }
 
-func newReloader(p *process, cfg *config.Config, dir *stateDir, book *ruleBook, g *gateway, calls *extproc.Caller, m *admin.Metrics, log *slog.Logger) *reloader {
-	return &reloader{p: p, dir: dir, book: book, gateway: g, calls: calls, metrics: m, log: log, current: cfg}
+func newReloader(p *process, cfg *config.Config, dir *stateDir, book *ruleBook, g *gateway, calls *extproc.Caller, merger *merger, m *admin.Metrics, log *slog.Logger) *reloader {
+	return &reloader{p: p, dir: dir, book: book, gateway: g, calls: calls, merger: merger, metrics: m, log: log, current: cfg}
 }
 
 // reload reads the configuration again. The error says why nothing changed.
@@ -60,6 +61,7 @@ func (r *reloader) reload(ctx context.Context) error {
 	}
 	r.failed = ""
 	r.current = next
+	r.merger.use(next)
 	r.log.Info("configuration reloaded", "hash", next.Hash)
 	return nil
 }

@@ -51,18 +51,27 @@ func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metr
 	}
 }
 
-// newEngine reports to metrics and log what nobody asked for.
-func newEngine(store dedup.Store, m *admin.Metrics, log *slog.Logger) *dedup.Engine {
-	return dedup.NewEngine(dedup.EngineOptions{Store: store, Report: func(r dedup.Report) {
+// newEngine reports to metrics and log what nobody asked for, and merges what is
+// to be merged of it.
+func newEngine(store dedup.Store, merger *merger, m *admin.Metrics, log *slog.Logger) *dedup.Engine {
+	engine := dedup.NewEngine(dedup.EngineOptions{Store: store, Report: func(r dedup.Report) {
 		for _, t := range r.Duplicates {
 			m.Duplicate(r.Ref.Rule, false)
 			log.Warn("duplicate: this ticket is open beside the one of its key", "rule", r.Ref.Rule, "key", r.Ref.Key, "ticket", t.ID)
+			merger.Offer(dedup.Merge{Ref: r.Ref, Duplicate: t})
+		}
+		if r.Suspect {
+			m.Suspect(r.Ref.Rule)
+			log.Warn("the identity may be too broad: requests with five different titles have had this key, and were taken for one fault",
+				"rule", r.Ref.Rule, "key", r.Ref.Key)
 		}
 		if r.Uncertain != "" {
 			m.Duplicate(r.Ref.Rule, true)
 			log.Warn("possible duplicate: a ticket with this token may be open beside the one of its key", "rule", r.Ref.Rule, "key", r.Ref.Key, "token", r.Uncertain)
 		}
 	}})
+	merger.Merger = dedup.NewMerger(dedup.MergerOptions{Engine: engine, Rule: merger.rule, Done: merger.done})
+	return engine
 }
 
 // openStore opens the store for a command that runs beside the process, and

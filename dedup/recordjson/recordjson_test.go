@@ -22,7 +22,7 @@ func TestRecordsSurvive(t *testing.T) {
 	for name, r := range map[string]dedup.Record{
 		"a stub":        stub,
 		"a prior stub":  {V: dedup.Format, State: dedup.Claimed, Prior: &stub},
-		"empty slices":  {V: 1, Identity: []byte{}, Attempts: []dedup.Attempt{}, Principals: []string{}, Credentials: []dedup.Accepted{}, Witness: []uint32{}, Trail: []dedup.Trace{}},
+		"empty slices":  {V: 1, Identity: []byte{}, Attempts: []dedup.Attempt{}, Principals: []string{}, Credentials: []dedup.Accepted{}, UpdatedAt: []time.Time{}, Witness: []uint32{}, Trail: []dedup.Trace{}},
 		"no body":       {V: 1, Response: &dedup.Response{Status: 201}},
 		"empty body":    {V: 1, Response: &dedup.Response{Status: 201, Header: []dedup.HeaderField{}, Body: []byte{}}},
 		"latin-1 text":  {V: 1, Token: "caf\xe9", Response: &dedup.Response{Header: []dedup.HeaderField{{Name: "x", Value: "\xff\xfe"}}}},

@@ -28,6 +28,7 @@ type restForm struct {
 	Observed    bool           `json:"observed,omitzero"`
 	Gone        bool           `json:"gone,omitzero"`
 	InDoubt     bool           `json:"in_doubt,omitzero"`
+	UpdatedAt   []int64        `json:"updated,omitzero"`
 	Witness     []uint32       `json:"witness,omitzero"`
 }
 
@@ -74,7 +75,7 @@ func restOf(r *dedup.Record) restForm {
 		Response: responseOf(r.Response), Principals: each(r.Principals, armour),
 		Credentials: each(r.Credentials, func(a dedup.Accepted) acceptedForm { return acceptedForm{armour(a.Hash), Micros(a.At)} }),
 		Provisional: r.Provisional, Observed: r.Observed, Gone: r.Gone, InDoubt: r.InDoubt,
-		Witness: r.Witness,
+		UpdatedAt: each(r.UpdatedAt, Micros), Witness: r.Witness,
 	}
 }
 
@@ -90,7 +91,7 @@ func (f *restForm) record(body []byte) dedup.Record {
 		Response: f.Response.response(body), Principals: each(f.Principals, bare),
 		Credentials: each(f.Credentials, func(a acceptedForm) dedup.Accepted { return dedup.Accepted{Hash: bare(a.Hash), At: Time(a.At)} }),
 		Provisional: f.Provisional, Observed: f.Observed, Gone: f.Gone, InDoubt: f.InDoubt,
-		Witness: f.Witness,
+		UpdatedAt: each(f.UpdatedAt, Time), Witness: f.Witness,
 	}
 }
 

@@ -22,6 +22,10 @@ func copied(r dedup.Record, at func(time.Time) time.Time) dedup.Record {
 	for i := range r.Credentials {
 		r.Credentials[i].At = at(r.Credentials[i].At)
 	}
+	r.UpdatedAt = slices.Clone(r.UpdatedAt)
+	for i := range r.UpdatedAt {
+		r.UpdatedAt[i] = at(r.UpdatedAt[i])
+	}
 	r.Witness = slices.Clone(r.Witness)
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {

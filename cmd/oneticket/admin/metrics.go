@@ -24,6 +24,8 @@ type Metrics struct {
 	expiredOpen   *prometheus.CounterVec
 	severity      *prometheus.CounterVec
 	duplicates    *prometheus.CounterVec
+	suspects      *prometheus.CounterVec
+	merges        *prometheus.CounterVec
 	waiting       prometheus.Gauge
 	storeUp       *prometheus.GaugeVec
 	storeDuration *prometheus.HistogramVec
@@ -61,6 +63,10 @@ func NewMetrics() *Metrics {
 			"Severities that the rule's map lacks.", "rule"),
 		duplicates: counter("oneticket_duplicates_total",
 			"Tickets that may be open beside the record's own: known for sure, or possible.", "rule", "kind"),
+		suspects: counter("oneticket_suspect_total",
+			"Faults whose requests have had five different titles: their identity may be too broad.", "rule"),
+		merges: counter("oneticket_merges_total",
+			"Tickets beside the record's own, by what became of merging them.", "rule", "result"),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "oneticket_waiting", Help: "Requests that wait for the answer of another one.",
 		}),
@@ -84,7 +90,7 @@ func NewMetrics() *Metrics {
 		storeDuration: histogram("oneticket_store_duration_seconds", "Calls of the store.", "store", "op"),
 	}
 	m.registry.MustRegister(m.decisions, m.durations, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed,
-		m.expiredOpen, m.severity, m.duplicates, m.waiting, m.storeUp, m.storeDuration, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost,
+		m.expiredOpen, m.severity, m.duplicates, m.suspects, m.merges, m.waiting, m.storeUp, m.storeDuration, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -145,6 +151,14 @@ func (m *Metrics) Duplicate(rule string, possible bool) {
 		kind = "possible"
 	}
 	m.duplicates.WithLabelValues(rule, kind).Inc()
+}
+
+// Suspect counts a fault whose identity may be too broad.
+func (m *Metrics) Suspect(rule string) { m.suspects.WithLabelValues(rule).Inc() }
+
+// Merged counts a ticket beside the record's own by what became of merging it.
+func (m *Metrics) Merged(rule string, result dedup.MergeResult) {
+	m.merges.WithLabelValues(rule, string(result)).Inc()
 }
 
 // Waiting moves the number of waiting requests.

@@ -103,6 +103,21 @@ update = {
 #   reopen  = { method = "POST", path = "/rest/api/2/issue/${ticket.id}/transitions", body = { transition = { id = "41" } } }
 #   resolve = [{ method = "POST", path = "/rest/api/2/issue/(?P<id>[A-Z][A-Z0-9_]*-[0-9]+)/transitions", when = body.transition.id == "31" }]
 #
+#
+#   merge_close = { path = "${base}/rest/api/2/issue/${ticket.id}/transitions", body = { transition = { id = "31" }, update = { comment = [{ add = { body = "Duplicate of ${survivor.id}." } }] } }, success = [204] }
+
+# The link type is one of those that come with Jira. Unsure: which of the two
+# sides says "duplicates"; the link is the same.
+merge_link = {
+  path    = "${base}/rest/api/2/issueLink"
+  success = [200, 201]
+  body = {
+    type         = { name = "Duplicate" }
+    inwardIssue  = { key = ticket.id }
+    outwardIssue = { key = survivor.id }
+  }
+}
+
 # What can be seen without: reads of an issue that is done, and a delete.
 resolve = [
   {

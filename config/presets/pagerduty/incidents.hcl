@@ -105,6 +105,16 @@ clear = {
 
 # A request that changes many at once names them in its body, and passes; then
 # verify_every finds out.
+# With merge = "close" in the rule: the double is resolved, and its alerts go to
+# the one that stays. A token of an account needs a From among the credentials.
+merge_close = {
+  method  = "PUT"
+  path    = "/incidents/${survivor.id}/merge"
+  success = [200]
+  when    = body.incident.id != null
+  body    = { source_incidents = [{ id = ticket.id, type = "incident_reference" }] }
+}
+
 resolve = [
   {
     method = ["PUT", "GET"]

@@ -143,6 +143,33 @@ reopen = {
   when    = status == 204 || body.result != null
 }
 
+# A double, with merge = "close" or "link" in the rule. ticket is the double,
+# survivor the one that stays; they are made with the backend's own credentials,
+# and no request of a client is there to be read. Unsure: the close code, as above.
+merge_close = {
+  method  = "PATCH"
+  path    = "/api/now/table/incident/${ticket.id}"
+  query   = { sysparm_fields = "sys_id,state", sysparm_display_value = "false" }
+  success = [200, 204]
+  when    = status == 204 || body.result != null
+  refused = body.result.state != null && !contains(["6", "7", "8"], body.result.state)
+  body = {
+    state           = "6"
+    close_code      = "Duplicate"
+    close_notes     = "Duplicate of the incident ${survivor.id}, opened for the same fault."
+    parent_incident = survivor.id
+  }
+}
+
+merge_link = {
+  method  = "PATCH"
+  path    = "/api/now/table/incident/${ticket.id}"
+  query   = { sysparm_fields = "sys_id,state", sysparm_display_value = "false" }
+  body    = { parent_incident = survivor.id, work_notes = "Duplicate of the incident ${survivor.id}, opened for the same fault." }
+  success = [200, 204]
+  when    = status == 204 || body.result != null
+}
+
 # Requests of clients that close a ticket, and their reads by which we see that
 # somebody else has. Many never set a state: Zabbix only writes a new title.
 # Then verify_every finds out.

@@ -123,6 +123,28 @@ reopen = {
   when    = body.ticket.id != null
 }
 
+# A merge closes the double for good, and takes its comments over. It is done by
+# a job, of which the answer names only the number.
+merge_close = {
+  path    = "/api/v2/tickets/${survivor.id}/merge.json"
+  success = [200]
+  when    = body.job_status.id != null
+  refused = contains(["failed", "killed"], body.job_status.status)
+  body = {
+    ids            = [tonumber(ticket.id)]
+    source_comment = "Closed in favor of #${survivor.id}: it was opened twice for the same fault."
+    target_comment = "#${ticket.id} was opened for the same fault and is merged into this one."
+  }
+}
+
+merge_link = {
+  method  = "PUT"
+  path    = "/api/v2/tickets/${ticket.id}.json"
+  body    = { ticket = { comment = { body = "Duplicate of #${survivor.id}: it was opened twice for the same fault.", public = false } } }
+  success = [200]
+  when    = body.ticket.id != null
+}
+
 # Many clients never set a status: Zabbix writes a comment. Then verify_every
 # finds out.
 resolve = [

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"oneticket/cmd/oneticket/admin"
+	"oneticket/config"
+	"oneticket/dedup"
+	"oneticket/extproc"
+)
+
+// A merger merges the doubles of the rules in force. newEngine makes its Merger.
+type merger struct {
+	*dedup.Merger
+	calls   *extproc.Caller
+	metrics *admin.Metrics
+	log     *slog.Logger
+	rules   atomic.Pointer[map[string]dedup.MergeRule]
+}
+
+func newMerger(cfg *config.Config, calls *extproc.Caller, m *admin.Metrics, log *slog.Logger) *merger {
+	g := &merger{calls: calls, metrics: m, log: log}
+	g.use(cfg)
+	return g
+}
+
+// use says which configuration is in force.
+func (g *merger) use(cfg *config.Config) {
+	rules := map[string]dedup.MergeRule{}
+	for _, r := range cfg.Connected(connected).Rules {
+		if r.Action == "enforce" && r.Merges() {
+			rules[r.Name] = g.ruleOf(r)
+		}
+	}
+	g.rules.Store(&rules)
+}
+
+func (g *merger) ruleOf(r *config.Rule) dedup.MergeRule {
+	header, query := presented(r.Backend.Credentials)
+	return dedup.MergeRule{
+		Backend: r.Backend.Name, Policy: r.Policy(""), Closes: r.Merge == "close",
+		Desk: g.calls.MergeDesk(extproc.Merging{
+			Backend: r.Backend.Name, Credentials: extproc.CredentialsOf(header...), Query: query,
+			Read: r.ReadCall, ReadAnswer: r.ReadAnswer, Call: r.MergeCall, Answer: r.MergeAnswer,
+		}),
+	}
+}
+
+// presented are the credentials of the configuration as a call has them. A
+// member of a body is no part of a call that is written by us.
+func presented(credentials map[string]string) (header []dedup.HeaderField, query string) {
+	pairs := url.Values{}
+	for _, name := range slices.Sorted(maps.Keys(credentials)) {
+		switch parameter, inQuery := strings.CutPrefix(name, "query."); {
+		case inQuery:
+			pairs.Set(parameter, credentials[name])
+		case !strings.HasPrefix(name, "body."):
+			header = append(header, dedup.HeaderField{Name: name, Value: credentials[name]})
+		}
+	}
+	return header, pairs.Encode()
+}
+
+func (g *merger) rule(name string) (dedup.MergeRule, bool) {
+	rule, merges := (*g.rules.Load())[name]
+	return rule, merges
+}
+
+// done says what became of a double.
+func (g *merger) done(m dedup.Merge, result dedup.MergeResult) {
+	g.metrics.Merged(m.Ref.Rule, result)
+	level, what := slog.LevelWarn, "a double was not merged: it may be open beside the ticket of its key"
+	switch result {
+	case dedup.Merged:
+		level, what = slog.LevelInfo, "merged: this ticket was open beside the one of its key"
+	case dedup.MergeNeedless:
+		level, what = slog.LevelInfo, "a double needs no merging: it is not open, or is the ticket of its key by now"
+	}
+	g.log.Log(context.Background(), level, what, "rule", m.Ref.Rule, "key", m.Ref.Key, "ticket", m.Duplicate.ID, "into", m.Survivor.ID, "result", result)
+}
