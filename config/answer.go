@@ -167,6 +167,9 @@ func (l *loader) answer(from layers, c *compiler) answer {
 // that of the element of a bulk answer.
 var ticketRoots = append([]string{"native", itemName}, answerRoots...)
 
+// rejectsRoots: of a bulk answer, item is the element that was refused.
+var rejectsRoots = append([]string{itemName}, answerRoots...)
+
 // ticket reads ticket = { id = ..., location = ... }, or "none".
 func (l *loader) ticket(from layers, c *compiler, a *answer) {
 	v, set := from.get("ticket")

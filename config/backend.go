@@ -26,6 +26,7 @@ type Backend struct {
 	Via         string
 	Credentials map[string]string
 	FailClosed  bool
+	CloseSecret string // "" = no close is taken by POST /v1/close
 }
 
 type backendBlock struct {
@@ -80,7 +81,7 @@ func (l *loader) buildBackend(b *backendBlock) *Backend {
 	}
 	rate, _ := from.get("rate")
 	out := &Backend{Name: b.name, Listen: from.text("listen"), Timeout: from.length("timeout"), Rate: rate.rate,
-		Via: from.text("via"), Credentials: from.table("credentials"), FailClosed: from.text("failure_mode") == "closed"}
+		Via: from.text("via"), Credentials: from.table("credentials"), FailClosed: from.text("failure_mode") == "closed", CloseSecret: from.text("close_secret")}
 	if b.preset != nil {
 		out.Preset = b.preset.name
 	}
@@ -102,8 +103,23 @@ func (l *loader) buildBackend(b *backendBlock) *Backend {
 	l.checkListen(from)
 	l.checkLoop(from, out)
 	l.checkHosts(from)
+	l.checkSecret(from)
 	l.checkLease(b.name, out.Timeout)
 	return out
+}
+
+// leastSecret is how many characters nobody guesses.
+const leastSecret = 16
+
+// checkSecret: one that is empty comes of a variable that is not set. It is
+// shown to nobody.
+func (l *loader) checkSecret(from layers) {
+	secret := from.text("close_secret")
+	if !from.has("close_secret") || len(secret) >= leastSecret && isPlain(secret) && !strings.Contains(secret, " ") {
+		return
+	}
+	l.fail(from.at("close_secret"), "close_secret cannot be this",
+		fmt.Sprintf("Found %d characters; allowed are %d or more, of printable ASCII without blanks, as \"openssl rand -hex 32\" makes them. A ticket system presents them in a header.", len(secret), leastSecret))
 }
 
 // checkLease: a claim that ends before its create can makes two tickets.

@@ -83,15 +83,21 @@ func lineAt(file []byte, number int) (line string, start int, ok bool) {
 }
 
 // password is the secret part of an address that stands in the file.
-var password = regexp.MustCompile(`(://[^/@:"\s]*:)([^/@"\s]+)@`)
+var password = regexp.MustCompile(`(://[^/@:"\s]*:)([^/@"\s]+)(@)`)
 
-// masked hides passwords: what is reported also goes to logs and pages. The
-// text keeps its length, so that carets hold.
+// secret is a secret that stands in the file as it is.
+var secret = regexp.MustCompile(`(close_secret\s*=\s*")((?:[^"\\]|\\.)*)(")`)
+
+// masked hides passwords and secrets: what is reported also goes to logs and
+// pages. The text keeps its length, so that carets hold.
 func masked(text string) string {
-	return password.ReplaceAllStringFunc(text, func(found string) string {
-		part := password.FindStringSubmatch(found)
-		return part[1] + strings.Repeat("*", len(part[2])) + "@"
-	})
+	for _, hidden := range []*regexp.Regexp{password, secret} {
+		text = hidden.ReplaceAllStringFunc(text, func(found string) string {
+			part := hidden.FindStringSubmatch(found)
+			return part[1] + strings.Repeat("*", len(part[2])) + part[3]
+		})
+	}
+	return text
 }
 
 // blank is as wide as the text, tabs included.

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -86,6 +87,34 @@ func (m *match) head(r *dedup.Request) bool {
 	return slices.Contains(m.methods, r.Method) &&
 		(m.path == nil || m.path.MatchString(r.Path)) &&
 		matchFields(m.query, r.Query) && matchFields(m.headers, r.Header)
+}
+
+// MayCreate reports whether a request of which no more is known than its method
+// and its path, as it stands on the wire, may be a create of the backend. One of
+// a backend that the configuration does not have may be.
+func (c *Config) MayCreate(backend, method, path string) bool {
+	b := c.Backend(backend)
+	if b == nil {
+		return true
+	}
+	paths := []string{path}
+	if short, ok := strings.CutPrefix(path, strings.TrimRight(b.URL.EscapedPath(), "/")); ok && short != path {
+		paths = append(paths, short) // it was put before the path of every request
+	}
+	for _, r := range c.Rules {
+		if r.Backend == b && r.Action != "off" && slices.ContainsFunc(paths, func(p string) bool { return r.match.place(method, p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// place is head where the query and the header are not known.
+func (m *match) place(method, path string) bool {
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	return slices.Contains(m.methods, method) && (m.path == nil || m.path.MatchString(path))
 }
 
 // matchesBody reports whether the request is one of the rule's, by what its body says.

@@ -101,7 +101,7 @@ func (l *loader) buildRule(b ruleBlock, backend *backendBlock, p *preset) *Rule 
 	l.readToken(r, from)
 	r.calls, r.resolves = l.outsideCalls(from, c), l.resolves(from, c)
 	l.readCredential(r, from, c)
-	r.rejects = l.expression(from, "rejects_field", c.seeing(answerRoots))
+	r.rejects = l.expression(from, "rejects_field", c.seeing(rejectsRoots))
 	l.fillRule(r, from)
 	l.buildPolicies(r, from)
 	l.checkRule(r, from)

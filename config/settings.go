@@ -108,6 +108,8 @@ var backendSettings = []Setting{
 	{Block: "backend", Name: "via", Kind: Text, Means: "the proxy through which outside calls go; default: of run its own, of serve none"},
 	{Block: "backend", Name: "credentials", Kind: TextMap, Means: "what outside calls present where no caller's credential is at hand",
 		Danger: "they may see more than the caller does"},
+	{Block: "backend", Name: "close_secret", Kind: Text, Means: "what POST /v1/close has to present to say that a ticket of this backend is closed: 16 characters or more, by env(...); without it no such close is taken",
+		Danger: "who knows it can free keys, so that the next re-fire is a second ticket"},
 	{Block: "backend", Name: "failure_mode", Kind: Choice, Default: "open", Choices: []string{"open", "closed"},
 		Means: "creates while the filter is dead: open lets them pass, closed refuses them", Danger: "open can make doubles, closed refuses incidents"},
 }
@@ -200,7 +202,7 @@ var presetSettings = []Setting{
 	{Block: "rule", Name: "principal", Kind: Expression, Means: "the stable part of a credential; default: the user of Basic, the sub of a JWT, else the whole header"},
 	{Block: "rule", Name: "credential", Kind: Object, Means: "what makes a credential beside the usual headers: headers, query, body, path; never shown",
 		Danger: "a part that is forgotten lets a wrong one pass for a right one"},
-	{Block: "rule", Name: "rejects_field", Kind: Expression, Means: "over the answer: a refusal because of our token in the backend's own field"},
+	{Block: "rule", Name: "rejects_field", Kind: Expression, Means: "over the answer, and item where several creates were sent: a refusal because of our token in the backend's own field; the create is sent once more without it, and the field is left alone until the next configuration or start"},
 	{Block: "rule", Name: "replay_headers", Kind: TextList, Means: "headers kept in a stored answer although the defaults drop them"},
 	{Block: "rule", Name: "drop_headers", Kind: TextList, Means: "headers dropped from a stored answer beside the defaults"},
 	{Block: "preset", Name: "default", Kind: Flag, Default: "false", Means: "the preset of its family's name"},

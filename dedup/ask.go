@@ -79,7 +79,7 @@ func (e *Engine) update(ctx context.Context, c *Claim, found Found, d Decision, 
 	ref := c.Fault.Ref
 	change := Change{Holder: c.Holder, Episode: found.Record.Episode, Ticket: found.Record.Ticket, Fingerprint: c.Fault.Fingerprint, At: found.Now}
 	began := time.Now()
-	o := c.backend().Update(context.WithoutCancel(ctx), change.Ticket, change.Fingerprint, d.Reason)
+	o := c.backend().Update(context.WithoutCancel(ctx), change.Ticket, found.Record.Token, change.Fingerprint, d.Reason)
 	if o.Kind == UpdateGone && c.stranger(found.Record) {
 		o.Kind, o.Mine = UpdateRefused, true
 	}
@@ -99,6 +99,8 @@ func (e *Engine) update(ctx context.Context, c *Claim, found Found, d Decision, 
 		return e.escalate(ctx, c, found, before)
 	case o.Answer != nil:
 		v.Refusal = o.Answer
+		return v, true, nil
+	case st.Failed: // and there is no answer that says so: whoever asked is told without one
 		return v, true, nil
 	default:
 		v.Kind, v.Reason, v.RetryAfter = Busy, IsBusy, time.Second

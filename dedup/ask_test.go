@@ -20,6 +20,7 @@ type ticketDesk struct {
 	lookups  atomic.Int64
 	delay    time.Duration
 	silent   bool                // look-ups and reads are not answered
+	updated  []string            // tokens that came with updates
 	onUpdate dedup.UpdateKind    // what becomes of updates; "" = applied
 	onCreate []dedup.OutcomeKind // of the next creates that are sent again
 }
@@ -84,9 +85,10 @@ func (d *ticketDesk) Read(_ context.Context, ticket dedup.Ticket) dedup.ReadResu
 	return dedup.ReadResult{}
 }
 
-func (d *ticketDesk) Update(_ context.Context, ticket dedup.Ticket, next dedup.Fingerprint, _ dedup.Reason) dedup.UpdateOutcome {
+func (d *ticketDesk) Update(_ context.Context, ticket dedup.Ticket, token string, next dedup.Fingerprint, _ dedup.Reason) dedup.UpdateOutcome {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.updated = append(d.updated, token)
 	if d.onUpdate != "" {
 		return dedup.UpdateOutcome{Kind: d.onUpdate, Ticket: dedup.ReadResult{Answered: true, Open: true}, Answer: &dedup.Response{Status: 502}}
 	}

@@ -11,9 +11,10 @@ type Backend interface {
 	LookUp(ctx context.Context, token string) LookUpResult
 	// Read asks whether the ticket is open.
 	Read(ctx context.Context, ticket Ticket) ReadResult
-	// Update sends the fingerprint to the ticket; reason tells a reopening from
-	// a change. A refused update is followed by a read where one is possible.
-	Update(ctx context.Context, ticket Ticket, next Fingerprint, reason Reason) UpdateOutcome
+	// Update sends the fingerprint to the ticket, which was made with the token;
+	// reason tells a reopening from a change. A refused update is followed by a
+	// read where one is possible.
+	Update(ctx context.Context, ticket Ticket, token string, next Fingerprint, reason Reason) UpdateOutcome
 	// Create sends the request itself once more, with the token, and says how it ended.
 	Create(ctx context.Context, token string) Outcome
 }
@@ -23,7 +24,7 @@ type nobody struct{}
 
 func (nobody) LookUp(context.Context, string) LookUpResult { return LookUpResult{} }
 func (nobody) Read(context.Context, Ticket) ReadResult     { return ReadResult{} }
-func (nobody) Update(context.Context, Ticket, Fingerprint, Reason) UpdateOutcome {
+func (nobody) Update(context.Context, Ticket, string, Fingerprint, Reason) UpdateOutcome {
 	return UpdateOutcome{Kind: UpdateNotSent}
 }
 func (nobody) Create(context.Context, string) Outcome { return Outcome{Kind: OutcomeNeverSent} }

@@ -168,6 +168,7 @@ func (c *Claim) updateClaim(rec Record, reason Reason, now time.Time) Decision {
 	}
 	next.SeenAt = now
 	next.UpdatedAt = c.Policy.UpdateRate.with(next.UpdatedAt, now)
+	next.Owed = next.Owed && !c.cleared()
 	next = c.settled(next, now)
 	return c.decided(Decision{Kind: Update, Reason: reason}, next, now)
 }

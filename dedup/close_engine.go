@@ -6,46 +6,69 @@ import (
 	"time"
 )
 
+// A Closing is what became of the close of a ticket.
+type Closing string
+
+const (
+	CloseWritten Closing = "closed"    // over the record that holds the ticket
+	CloseKept    Closing = "kept"      // no record has the ticket: whoever writes it later writes closed
+	CloseOld     Closing = "no_change" // the record that held the ticket is closed already, or has gone on without it
+)
+
 // CloseTicket writes the close of a ticket that somebody has seen: over the
 // record that holds it, or, where none does yet, for whoever writes that ticket
 // later. On an error it is tried again beside, for the time of an outage, and a
 // last time when the engine is closed.
 func (e *Engine) CloseTicket(ctx context.Context, scope TicketScope, id string, p *Policy) error {
-	if id == "" {
-		return nil
-	}
-	err := e.closeOnce(ctx, scope, id, p)
-	if err != nil {
-		e.aside(func() { e.closeLater(scope, id, p) })
-	}
+	_, err := e.CloseNamed(ctx, scope, id, func(string) *Policy { return p })
 	return err
+}
+
+// CloseNamed is CloseTicket for somebody who knows no more than the ticket, and
+// says what became of it. policies is the policy of each rule; that of "" says
+// for how long a close is kept that no record has.
+func (e *Engine) CloseNamed(ctx context.Context, scope TicketScope, id string, policies func(rule string) *Policy) (Closing, error) {
+	if id == "" {
+		return CloseOld, nil
+	}
+	became, err := e.closeOnce(ctx, scope, id, policies)
+	if err != nil {
+		e.aside(func() { e.closeLater(scope, id, policies) })
+	}
+	return became, err
 }
 
 // CloseHeld is CloseTicket where it is known which record held the ticket.
 func (e *Engine) CloseHeld(ctx context.Context, ref Ref, id string, p *Policy) error {
-	_, err := e.closeTicket(ctx, ref, id, p)
+	_, _, err := e.closeTicket(ctx, ref, id, p)
 	e.room.wakeAll(ref)
 	return err
 }
 
-func (e *Engine) closeOnce(ctx context.Context, scope TicketScope, id string, p *Policy) error {
-	ref, held, err := e.store.KeepClose(ctx, scope, id, p.keep())
-	if err != nil || !held {
-		return err
+func (e *Engine) closeOnce(ctx context.Context, scope TicketScope, id string, policies func(rule string) *Policy) (Closing, error) {
+	ref, held, err := e.store.KeepClose(ctx, scope, id, policies("").keep())
+	switch {
+	case err != nil:
+		return "", err
+	case !held:
+		return CloseKept, nil
 	}
-	_, err = e.closeTicket(ctx, ref, id, p)
+	_, written, err := e.closeTicket(ctx, ref, id, policies(ref.Rule))
 	e.room.wakeAll(ref)
-	return err
+	if !written {
+		return CloseOld, err
+	}
+	return CloseWritten, err
 }
 
 // closeLater goes on for as long as settleLater does, and for the same reason:
 // most who tell of a close tell it once.
-func (e *Engine) closeLater(scope TicketScope, id string, p *Policy) {
+func (e *Engine) closeLater(scope TicketScope, id string, policies func(rule string) *Policy) {
 	until := time.Now().Add(lateFor)
 	for pause := latePause; ; pause = min(2*pause, longestLate) {
 		last := !e.sleep(pause) || time.Now().After(until)
 		ctx, cancel := settling(context.Background())
-		err := e.closeOnce(ctx, scope, id, p)
+		_, err := e.closeOnce(ctx, scope, id, policies)
 		cancel()
 		if err == nil || last {
 			return
@@ -54,21 +77,21 @@ func (e *Engine) closeLater(scope TicketScope, id string, p *Policy) {
 }
 
 // closeTicket writes a close over the record that holds the ticket, and
-// returns the record then.
-func (e *Engine) closeTicket(ctx context.Context, ref Ref, ticket string, p *Policy) (Record, error) {
+// returns the record then, and whether that was to be written.
+func (e *Engine) closeTicket(ctx context.Context, ref Ref, ticket string, p *Policy) (Record, bool, error) {
 	for range maxRounds {
 		found, err := e.store.Get(ctx, ref)
 		if err != nil {
-			return Record{}, err
+			return Record{}, false, err
 		}
 		next := CloseTicket(found.Record, ticket, p, found.Now)
 		if next == nil {
-			return found.Record, nil
+			return found.Record, false, nil
 		}
 		written, err := e.swap(ctx, ref, found.Record.Version, *next)
 		if !errors.Is(err, ErrConflict) {
-			return written, err
+			return written, err == nil, err
 		}
 	}
-	return Record{}, ErrConflict
+	return Record{}, false, ErrConflict
 }

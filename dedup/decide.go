@@ -30,9 +30,20 @@ func Decide(rec Record, c Claim, now time.Time) Decision {
 // onNone: no record, a stub, or what counts as none.
 func (c *Claim) onNone(rec Record, now time.Time) Decision {
 	if c.cleared() {
-		return Decision{Kind: Pass, Reason: UnmatchedClear}
+		return c.notOwed(Decision{Kind: Pass, Reason: UnmatchedClear}, rec, now)
 	}
 	return c.create(rec, First, now)
+}
+
+// notOwed is what a clear decides on a fault without an open ticket. A create
+// that was taken back is then not to be sent again: its fault is over.
+func (c *Claim) notOwed(d Decision, rec Record, now time.Time) Decision {
+	if !rec.Owed || rec.over(now) || c.Policy.Observe {
+		return d
+	}
+	next := rec.clone()
+	next.Owed = false
+	return c.decided(d, next, now)
 }
 
 func (c *Claim) onClaimed(rec Record, now time.Time) Decision {
@@ -173,7 +184,7 @@ func (c *Claim) onClosed(rec Record, now time.Time) Decision {
 	case c.cleared() && rec.InDoubt && rec.Ticket.ID != "" && p.CanUpdate:
 		return c.updateClaim(rec, Changed, now)
 	case c.cleared():
-		return Decision{Kind: Suppress, Reason: Cleared}
+		return c.notOwed(Decision{Kind: Suppress, Reason: Cleared}, rec, now)
 	case rec.InDoubt && now.Before(rec.LandsUntil):
 		return Decision{Kind: Busy, Reason: IsBusy, Until: rec.LandsUntil}
 	case len(rec.Attempts) > 0 && p.CanLookUp:

@@ -160,8 +160,18 @@ func (e *Engine) conclude(ctx context.Context, c *Claim, found Found, d Decision
 	if d.Kind != Create {
 		return v, ctx.Err()
 	}
+	if c.mayDouble(v.Reason) {
+		e.tell(c.Fault.Ref, Decision{Uncertain: v.Record.Token})
+	}
 	v.Hold = e.hold(c, found, before, v.Reason)
 	return v, nil
+}
+
+// mayDouble reports whether a create for that reason may be the second one of a
+// backend that knows no token again, and can either not be asked for the first
+// or would not find it: that may have gone out without the token.
+func (c *Claim) mayDouble(reason Reason) bool {
+	return c.Policy.Memory == NoMemory && (reason == Retried && !c.Policy.CanLookUp || reason == RetriedBlind)
 }
 
 func (c *Claim) verdict(found Found, d Decision) Verdict {

@@ -259,9 +259,9 @@ func (h *Hold) overtaken(found Found) bool {
 	case Doubtful:
 		return rec.Episode != h.send.Episode
 	case Open, Closed:
-		return rec.Episode >= h.send.Episode
+		return rec.Episode >= h.send.Episode || !rec.Owed
 	default:
-		return false
+		return !rec.Owed
 	}
 }
 
@@ -276,9 +276,10 @@ func (h *Hold) resend(ctx context.Context) (done, over bool) {
 	case v.Kind != Create:
 		return false, true
 	}
-	if !v.Hold.Ready() {
+	cleared := v.Record.Sends == 1 && !v.Record.Prior.Owed // between our look at the record and the claim
+	if cleared || !v.Hold.Ready() {
 		_ = v.Hold.Release(ctx) // a lease that is over ends it too
-		return false, false
+		return false, cleared
 	}
 	v.Hold.MarkSent()
 	o := h.claim.backend().Create(context.WithoutCancel(ctx), v.Hold.Token())

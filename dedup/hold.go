@@ -18,6 +18,7 @@ type Hold struct {
 	now    time.Time // the store's clock then
 	before time.Time // our own clock, before the claim was sent
 	sent   atomic.Bool
+	bare   atomic.Bool // the create goes without the token, where a look-up would find it
 	done   atomic.Bool
 	renew  atomic.Pointer[func()] // ends the renewal of the lease
 }
@@ -61,7 +62,7 @@ func (h *Hold) MarkSent() {
 	}
 	e := h.engine
 	e.aside(func() {
-		if h.done.Load() {
+		if h.done.Load() || h.bare.Load() {
 			return
 		}
 		ctx, cancel := settling(context.Background())
@@ -69,6 +70,14 @@ func (h *Hold) MarkSent() {
 		_ = e.store.MarkSent(ctx, h.claim.Fault.Ref, h.send.Holder)
 	})
 }
+
+// Bare notes that the create goes without the token in the place where a look-up
+// would find it. It then counts as one that nobody saw leave: that it is not
+// found proves nothing, to whichever replica.
+func (h *Hold) Bare() { h.bare.Store(true) }
+
+// marked reports whether the create has left with its token, for all we know.
+func (h *Hold) marked() bool { return h.sent.Load() && !h.bare.Load() }
 
 // besideTimeout bounds what is written beside a request or after it.
 const besideTimeout = 5 * time.Second
@@ -140,7 +149,7 @@ func (h *Hold) indexed(st Settlement, o Outcome) Settlement {
 // somebody has written since is it read and judged again.
 func (h *Hold) settle(ctx context.Context, o Outcome) (Settlement, error) {
 	rec, now := h.rec, h.now.Add(time.Since(h.before))
-	rec.Sent = h.sent.Load()
+	rec.Sent = h.marked()
 	var read *ReadResult
 	var st Settlement
 	for range maxRounds {
@@ -165,7 +174,7 @@ func (h *Hold) settle(ctx context.Context, o Outcome) (Settlement, error) {
 		}
 		rec, now = found.Record, found.Now
 		if h.send.owns(rec) {
-			rec.Sent = rec.Sent || h.sent.Load()
+			rec.Sent = (rec.Sent || h.sent.Load()) && !h.bare.Load()
 		}
 	}
 	return st, ErrConflict

@@ -15,7 +15,7 @@ func (e *Engine) index(c *Claim, ticket string) *Record {
 	if err != nil || !closed {
 		return nil
 	}
-	rec, err := e.closeTicket(ctx, ref, ticket, p)
+	rec, _, err := e.closeTicket(ctx, ref, ticket, p)
 	if err != nil {
 		return nil
 	}

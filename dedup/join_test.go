@@ -169,7 +169,7 @@ func (generous) LookUp(context.Context, string) dedup.LookUpResult {
 func (generous) Read(context.Context, dedup.Ticket) dedup.ReadResult {
 	return dedup.ReadResult{Answered: true, Open: true}
 }
-func (generous) Update(context.Context, dedup.Ticket, dedup.Fingerprint, dedup.Reason) dedup.UpdateOutcome {
+func (generous) Update(context.Context, dedup.Ticket, string, dedup.Fingerprint, dedup.Reason) dedup.UpdateOutcome {
 	return dedup.UpdateOutcome{Kind: dedup.UpdateApplied}
 }
 func (generous) Create(context.Context, string) dedup.Outcome {

@@ -192,7 +192,8 @@ func (s *Send) takenBack(rec Record, p *Policy, now time.Time) Settlement {
 }
 
 // restored is the record as it was before the first attempt, with its number;
-// never less than a stub, and only a stub of what had been forgotten then.
+// never less than a stub, and only a stub of what had been forgotten then. The
+// create may be sent again, unless a clear comes first.
 func restored(rec Record) Record {
 	next := Record{V: Format, State: None}
 	switch prior := rec.Prior; {
@@ -204,6 +205,7 @@ func restored(rec Record) Record {
 	}
 	next.Version = rec.Version
 	next.Trail = rec.Trail
+	next.Owed = true
 	return next
 }
 

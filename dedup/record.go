@@ -68,6 +68,7 @@ type Record struct {
 	Observed    bool // made by a rule that only observes; never replayed from
 	Gone        bool // while Closed: the ticket was not there (404, 410); it is never reopened
 	InDoubt     bool // while Closed: a clear or a reopening of unknown outcome
+	Owed        bool // a create of the next episode was taken back, and may be sent again by ourselves; a clear ends that
 	Sent        bool // while Claimed: the answer that lets the create go was handed to the proxy
 
 	Prior     *Record     // what a refusal restores; its own Prior is always nil

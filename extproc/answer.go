@@ -59,7 +59,7 @@ func (x *exchange) whole(ctx context.Context, raw []byte) reply {
 	case x.resolving != nil:
 		x.resolved(ctx, raw)
 	}
-	return x.decorated()
+	return x.goesBack()
 }
 
 // decorated is the reply to the header of an answer.
@@ -75,13 +75,18 @@ func (x *exchange) decorated() reply {
 // success is not true, or where the ticket is there although it failed.
 func (x *exchange) settled(ctx context.Context, raw []byte) reply {
 	hold, o := x.hold, x.outcome(ctx, raw)
+	if x.rejected {
+		if again, sent := x.bare(ctx); sent {
+			o = again
+		}
+	}
 	claimed := o.Kind == dedup.OutcomeCreated || o.Kind == dedup.OutcomeRemembered
 	st, err := x.settle(ctx, o)
 	switch {
 	case claimed && (err != nil || st.Success):
 		x.server.unletter(x.sending.ref, x.sending.episode)
 		x.dropped()
-		return x.decorated()
+		return x.goesBack()
 	case claimed:
 		if st.DeadLetter {
 			x.keepLetter(ctx, dedup.OutcomeUnknown)
@@ -98,10 +103,16 @@ func (x *exchange) settled(ctx context.Context, raw []byte) reply {
 // outcome judges the whole answer.
 func (x *exchange) outcome(ctx context.Context, raw []byte) dedup.Outcome {
 	answer, b := x.decoded(raw)
+	var o dedup.Outcome
+	var refusal []byte
 	if x.request.Each != nil { // a dead letter: one create, in the form of several
-		return x.outcomeOfOne(ctx, x.rule.Each.readMany(*answer, b, 1), 0)
+		m := x.rule.Each.readMany(*answer, b, 1)
+		o, refusal = x.outcomeOfOne(ctx, m, 0), m.refusal(0)
+	} else {
+		o = x.outcomeOf(ctx, func() dedup.Judgement { return x.rule.Judge(&x.request, answer) }, b, len(raw) == 0)
 	}
-	return x.outcomeOf(ctx, func() dedup.Judgement { return x.rule.Judge(&x.request, answer) }, b, len(raw) == 0)
+	x.rejected = x.wrote && o.Kind == dedup.OutcomeRefused && x.rule.rejects(*answer, refusal)
+	return o
 }
 
 // outcomeOfOne is the outcome of one of several creates.

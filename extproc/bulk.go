@@ -35,7 +35,8 @@ type element struct {
 	denial  *dedup.Response // of its sender, who may not see the ticket
 	given   []byte          // its item of the answer
 	status  int             // of the answer that the item was of
-	refused int             // index of the refusal in the answer; -1: none
+	refusal []byte          // what the answer says of it where it was refused; nil: it was not
+	wrote   bool            // it was sent with our token in the backend's own field
 }
 
 // readBulk reads the faults of all. What cannot be taken apart has no key as a
@@ -87,7 +88,7 @@ func (x *exchange) notApart(rule *Rule, items []dedup.Value) error {
 // readElement also returns one with dedup.ErrNoMatch: it is no create, and sent
 // on.
 func (x *exchange) readElement(rule *Rule, list *body.List, i int, value *dedup.Value) (*element, error) {
-	e := &element{at: i, text: list.Text(i), refused: -1}
+	e := &element{at: i, text: list.Text(i)}
 	req := x.request
 	req.Each, req.Raw = value, e.text
 	fault, err := rule.Fault(&req)

@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,35 +30,67 @@ func (x *exchange) storedMany(rule *Rule) *dedup.Response {
 func (x *exchange) bulkAnswered(ctx context.Context, raw []byte) reply {
 	answer, b := x.decoded(raw)
 	m := x.rule.Each.readMany(*answer, b, len(x.bulk.sent))
-	untrue := false
-	var corrections []func()
+	var end bulkEnd
+	outcomes := make([]dedup.Outcome, len(x.bulk.sent))
+	var again []*element // refused because of our token in the backend's own field
 	for i, e := range x.bulk.sent {
-		e.given, e.refused, e.status = m.parts[i].text, m.parts[i].refused, x.answered.status
-		if e.one != nil {
-			e.one.answered, e.one.ending = x.answered, x.ending
-			hold := e.one.hold
-			o := e.one.outcomeOfOne(ctx, m, i)
-			untrue = e.one.settledOne(ctx, o) || untrue
-			if hold != nil && o.Kind == dedup.OutcomeUnknown {
-				corrections = append(corrections, e.one.correction(hold))
-			}
+		e.given, e.refusal, e.status = m.parts[i].text, m.refusal(i), x.answered.status
+		if e.one == nil {
+			continue
+		}
+		e.one.answered, e.one.ending = x.answered, x.ending
+		outcomes[i] = e.one.outcomeOfOne(ctx, m, i)
+		if e.wrote && outcomes[i].Kind == dedup.OutcomeRefused && x.rule.rejects(*answer, e.refusal) {
+			again = append(again, e)
 		}
 	}
-	x.unfollowAll(corrections)
+	if len(again) > 0 && !m.list {
+		again = x.bulk.sent // it was refused as a whole, with what has no key
+	}
+	for i, e := range x.bulk.sent {
+		if e.one != nil && !slices.Contains(again, e) {
+			end.settle(ctx, e.one, outcomes[i])
+		}
+	}
+	if len(again) > 0 {
+		m = x.bareMany(ctx, m, again, &end)
+	}
+	x.unfollowAll(end.corrections)
+	return x.bulkGoesBack(ctx, m, &end)
+}
+
+// A bulkEnd is what is learned while the creates of a request are settled.
+type bulkEnd struct {
+	untrue      bool     // the success of one is not true, or what became of one is not known
+	merged      bool     // some were sent again
+	corrections []func() // of those that are in doubt
+}
+
+func (b *bulkEnd) settle(ctx context.Context, one *exchange, o dedup.Outcome) {
+	hold := one.hold
+	b.untrue = one.settledOne(ctx, o) || b.untrue
+	if hold != nil && o.Kind == dedup.OutcomeUnknown {
+		b.corrections = append(b.corrections, one.correction(hold))
+	}
+}
+
+// bulkGoesBack answers the client, whose request was perhaps another than the
+// one that was sent.
+func (x *exchange) bulkGoesBack(ctx context.Context, m *manyAnswer, end *bulkEnd) reply {
 	local := x.ended().local()
 	switch {
 	case !x.tell:
 		return x.decorated()
-	case untrue:
+	case end.untrue:
 		return x.give(notTrue(untrueRetry, x.note.key))
-	case len(x.bulk.sent) == len(x.bulk.all):
-		return x.decorated()
+	case len(x.bulk.sent) == len(x.bulk.all) && !end.merged:
+		return x.goesBack()
 	case m.list && !local:
 		return x.together(ctx, m)
 	case !local && x.answered.status >= 200 && x.answered.status < 300:
 		return x.give(notTrue(untrueRetry, x.note.key)) // what it says of which is not known
 	}
-	return x.decorated()
+	return x.goesBack()
 }
 
 // settledOne writes the outcome of one create; true where its success is not
@@ -96,7 +129,7 @@ func (x *exchange) settledOne(ctx context.Context, o dedup.Outcome) bool {
 // together waits for what other requests are at, and puts the items back in
 // the order of the client's own.
 func (x *exchange) together(ctx context.Context, m *manyAnswer) reply {
-	x.stay = x.stays(x.rule.Wait + callsWithin)
+	x.stay = x.answerStay(x.rule.Wait + callsWithin)
 	for _, e := range x.bulk.claims() {
 		if !e.waits {
 			continue
@@ -110,8 +143,8 @@ func (x *exchange) together(ctx context.Context, m *manyAnswer) reply {
 	var refused []numbered
 	for _, e := range x.bulk.all {
 		switch lead := e.lead(); {
-		case lead.refused >= 0:
-			refused = append(refused, numbered{m.failed[lead.refused], e.at})
+		case lead.refusal != nil:
+			refused = append(refused, numbered{lead.refusal, e.at})
 		default:
 			items = append(items, lead.given)
 		}

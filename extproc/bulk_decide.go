@@ -179,6 +179,7 @@ func (e *element) claimed(rule *Rule, v dedup.Verdict) {
 	x.sending = sending{ref: e.fault.Ref, episode: v.Record.Episode, token: v.Hold.Token()}
 	x.canLookUp, x.remembers = p.CanLookUp, p.Memory == dedup.Remembers && p.CanRead
 	e.token = v.Hold.Token()
+	x.noteBare(v.Hold)
 }
 
 // give answers it from the record.
@@ -246,7 +247,7 @@ func (x *exchange) cut(rule *Rule) (r reply, ok bool) {
 		text := e.text
 		if native, can := rule.native(e.token); can {
 			if with, ok := rule.inElement(text, native); ok {
-				text, written = with, true
+				text, written, e.wrote = with, true, true
 			}
 		}
 		texts, x.bulk.sent = append(texts, text), append(x.bulk.sent, e)

@@ -31,9 +31,9 @@ func (c *counter) Read(ctx context.Context, ticket dedup.Ticket) dedup.ReadResul
 }
 
 // Update sends the fingerprint to the ticket.
-func (c *counter) Update(ctx context.Context, ticket dedup.Ticket, next dedup.Fingerprint, reason dedup.Reason) dedup.UpdateOutcome {
+func (c *counter) Update(ctx context.Context, ticket dedup.Ticket, token string, next dedup.Fingerprint, reason dedup.Reason) dedup.UpdateOutcome {
 	if d := c.desk.Load(); d != nil {
-		return d.Update(ctx, ticket, next, reason)
+		return d.Update(ctx, ticket, token, next, reason)
 	}
 	return dedup.UpdateOutcome{Kind: dedup.UpdateNotSent}
 }

@@ -176,6 +176,9 @@ func (x *exchange) updated(ctx context.Context, rule *Rule, fault dedup.Fault, v
 	case v.Refusal != nil:
 		x.decided(rule, n)
 		return x.give(copied(v.Refusal)), true
+	case v.UpdateFailed && rule.policy(fault.Class).OnUpdateFailed == "error":
+		x.decided(rule, n)
+		return x.give(notUpdated(fault.Ref.Key)), true
 	case v.UpdateFailed:
 		return x.giveStored(ctx, rule, fault, v, n, raw)
 	}
@@ -235,6 +238,8 @@ func (x *exchange) create(ctx context.Context, rule *Rule, fault dedup.Fault, v 
 	x.canLookUp = rule.policy(fault.Class).CanLookUp
 	x.remembers = rule.policy(fault.Class).Memory == dedup.Remembers && rule.policy(fault.Class).CanRead
 	r := x.withToken(rule, v.Hold.Token(), raw)
+	x.wrote = r.replace
+	x.noteBare(v.Hold)
 	if !v.Hold.Ready() {
 		x.release(ctx)
 		return reply{}, false
@@ -254,6 +259,7 @@ func (x *exchange) forward(ctx context.Context, rule *Rule, fault dedup.Fault, v
 		x.joining = &joining{ref: fault.Ref, episode: v.Record.Episode}
 	}
 	r := x.withToken(rule, v.Record.Token, raw)
+	x.wrote, x.sending.token = r.replace, v.Record.Token
 	r.note = x.sendOn(rule, n).note
 	return r
 }

@@ -133,12 +133,14 @@ func (d *desk) carries(token string) bool {
 	if len(path) == 0 {
 		return true
 	}
-	native, ok := d.rule.native(token)
-	if !ok {
+	native, ok := d.rule.nativeForm(token)
+	switch {
+	case !ok:
 		return false
-	}
-	if d.hasNative(path, native) {
+	case d.hasNative(path, native):
 		return true
+	case d.rule.Field.Off():
+		return false
 	}
 	_, written := d.rule.writeNative(&d.head, d.raw, native, d.server.limits(d.rule))
 	return written
@@ -203,13 +205,25 @@ func (d *desk) Create(ctx context.Context, token string) dedup.Outcome {
 	if within <= 0 {
 		within = callWithin
 	}
-	r, o := d.sendAgain(ctx, token, within)
+	r, o := d.sendUntilTaken(ctx, token, within)
 	d.noted(r, o.Kind == dedup.OutcomeCreated)
 	d.created.Store(o.Kind == dedup.OutcomeCreated)
 	d.unsure.Store(o.Kind == dedup.OutcomeUnknown || o.Kind == dedup.OutcomeExists) // what was before is surely not there
 	d.server.count.Resent(d.rule.Name, o.Kind)
 	d.server.o.Log.Info("sent again", "rule", d.rule.Name, "key", d.fault.Ref.Key, "outcome", o.Kind, "status", r.Answer.Status)
 	return o
+}
+
+// sendUntilTaken makes the call, and once more without the token in the
+// backend's own field where that was refused.
+func (d *desk) sendUntilTaken(ctx context.Context, token string, within time.Duration) (CallResult, dedup.Outcome) {
+	_, wrote := d.again(token)
+	r, o := d.sendAgain(ctx, token, within)
+	if wrote && o.Kind == dedup.OutcomeRefused && d.rule.rejects(r.Answer, d.refusalIn(r)) {
+		d.server.switchOff(d.rule)
+		return d.sendAgain(ctx, token, within)
+	}
+	return r, o
 }
 
 // sendAgain makes the call. What the proxy answers in the backend's place does
@@ -220,18 +234,20 @@ func (d *desk) sendAgain(ctx context.Context, token string, within time.Duration
 	log := &d.server.accessLog
 	entry := log.book.follow(rand.Text(), "", "")
 	defer log.book.forget(entry)
-	r := d.server.o.Calls.named(ctx, d.rule.Backend, d.again(token), d.as, entry.id)
-	o := d.outcome(r)
+	call, _ := d.again(token)
+	r := d.server.o.Calls.named(ctx, d.rule.Backend, call, d.as, entry.id)
+	o := d.outcome(r, func() (dedup.Judgement, []byte) { return d.judge(r) })
 	if o.Kind == dedup.OutcomeUnknown && log.await(entry, log.connected("")) == neverSent {
 		o.Kind = dedup.OutcomeNeverSent
 	}
 	return r, o
 }
 
-// again is the request as it was let go, with the token.
-func (d *desk) again(token string) dedup.Call {
+// again is the request as it was let go, with the token; wrote says whether that
+// stands in the backend's own field because we have written it there.
+func (d *desk) again(token string) (call dedup.Call, wrote bool) {
 	set, text, replaced := d.rule.withToken(&d.head, token, d.raw, d.server.limits(d.rule))
-	call := dedup.Call{Method: d.head.method, Path: d.head.path, Body: d.raw}
+	call = dedup.Call{Method: d.head.method, Path: d.head.path, Body: d.raw}
 	if replaced {
 		call.Body = text
 	}
@@ -245,7 +261,7 @@ func (d *desk) again(token string) dedup.Call {
 			call.Header = append(call.Header, f)
 		}
 	}
-	return call
+	return call, replaced
 }
 
 // ofConnection reports whether a header was of the connection to the proxy, or
@@ -261,14 +277,14 @@ func ofConnection(name string) bool {
 
 // outcome judges an attempt of ours as one of a client is judged. What the
 // proxy answers in the backend's place looks like the backend's own 5xx.
-func (d *desk) outcome(r CallResult) dedup.Outcome {
+func (d *desk) outcome(r CallResult, judge func() (dedup.Judgement, []byte)) dedup.Outcome {
 	switch {
 	case r.Sent == CallNotSent && r.Err != nil:
 		return dedup.Outcome{Kind: dedup.OutcomeNeverSent}
 	case r.Sent == CallUnknown:
 		return dedup.Outcome{Kind: dedup.OutcomeUnknown}
 	}
-	says, stored := d.judge(r)
+	says, stored := judge()
 	h := head{status: r.Answer.Status, fields: r.Answer.Header}
 	end := Ending{
 		Details: viaUpstream, Attempts: 1, Status: h.status, RetryAfter: h.has("retry-after"),
@@ -290,10 +306,24 @@ func (d *desk) judge(r CallResult) (dedup.Judgement, []byte) {
 	if d.request.Each == nil {
 		return d.rule.Judge(&d.request, &r.Answer), r.Plain
 	}
+	m := d.readMany(r, 1)
+	return m.judge(d.rule, &d.request, 0), m.parts[0].text
+}
+
+// readMany reads the answer to n creates of one request.
+func (d *desk) readMany(r CallResult, n int) *manyAnswer {
 	b, err := body.Decode(r.Plain, "application/json", "", body.Limits{Size: readAnswer, Budget: answerBudget})
 	if err != nil {
 		b = nil
 	}
-	m := d.rule.Each.readMany(r.Answer, b, 1)
-	return m.judge(d.rule, &d.request, 0), m.parts[0].text
+	return d.rule.Each.readMany(r.Answer, b, n)
+}
+
+// refusalIn is what the answer says of the one create of a request in the form
+// of several; nil where it is none.
+func (d *desk) refusalIn(r CallResult) []byte {
+	if d.request.Each == nil {
+		return nil
+	}
+	return d.readMany(r, 1).refusal(0)
 }

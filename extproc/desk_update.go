@@ -1,7 +1,6 @@
 package extproc
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 
@@ -9,8 +8,8 @@ import (
 	"oneticket/extproc/body"
 )
 
-// Update sends the fingerprint to the ticket.
-func (d *desk) Update(ctx context.Context, ticket dedup.Ticket, next dedup.Fingerprint, reason dedup.Reason) dedup.UpdateOutcome {
+// Update sends the fingerprint to the ticket, which was made with the token.
+func (d *desk) Update(ctx context.Context, ticket dedup.Ticket, token string, next dedup.Fingerprint, reason dedup.Reason) dedup.UpdateOutcome {
 	fault := d.fault
 	fault.Fingerprint = next
 	if d.rule.OnUpdateForward && !next.Cleared && reason != dedup.Reopened {
@@ -19,7 +18,6 @@ func (d *desk) Update(ctx context.Context, ticket dedup.Ticket, next dedup.Finge
 	var call dedup.Call
 	ok := d.rule.Asks.Update != nil
 	if ok {
-		token := cmp.Or(fault.ClientToken, string(fault.Ref.Key)) // a backend that folds has no other
 		call, ok = d.rule.Asks.Update(&d.request, ticket, token, fault, reason)
 	}
 	if !ok { // and it never will be: as if it were refused to this caller
@@ -66,7 +64,7 @@ func (d *desk) forwarded(ctx context.Context) dedup.UpdateOutcome {
 	if within <= 0 {
 		within = callWithin
 	}
-	r := d.call(ctx, d.again(""), within)
+	r := d.call(ctx, d.asItCame(), within)
 	o := updateOutcome(r, func(a *dedup.Answer) dedup.UpdateOutcome {
 		return forwardedSays(d.rule.Judge(&d.request, a).Says, a)
 	})
@@ -78,6 +76,12 @@ func (d *desk) forwarded(ctx context.Context) dedup.UpdateOutcome {
 	}
 	o.Answer = answer
 	return o
+}
+
+// asItCame is the client's own request, without a token.
+func (d *desk) asItCame() dedup.Call {
+	call, _ := d.again("")
+	return call
 }
 
 // forwardedSays reads the answer to an update that no rule describes but as a

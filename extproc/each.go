@@ -127,6 +127,15 @@ func (e *Each) readFailed(m *manyAnswer, b *body.Body) bool {
 	return len(m.failed) == len(values.Items)
 }
 
+// refusal is the item of Failed of the create that was sent at this place; nil
+// when it was not refused.
+func (m *manyAnswer) refusal(i int) []byte {
+	if n := m.parts[i].refused; n >= 0 {
+		return m.failed[n]
+	}
+	return nil
+}
+
 // judge is what the answer says of the create that was sent at this place.
 func (m *manyAnswer) judge(rule *Rule, req *dedup.Request, i int) dedup.Judgement {
 	if m.parts[i].refused >= 0 {

@@ -80,25 +80,29 @@ type exchange struct {
 	rule    *Rule   // that decides
 	matched []*Rule // by the header; the body may say that one is not it
 
-	asked     attributes  // of the request
-	bearer    *bearer     // who sent it, once somebody asked; see who
-	desk      *desk       // asks the backend on its behalf; nil: nobody is asked
-	counter   *counter    // the way there
-	stay      *stay       // of the proxy, at the message that is being answered
-	sending   sending     // the create that was let go
-	canLookUp bool        // its token can be looked up
-	remembers bool        // its answer may be an older one, and is read before it is believed
-	following *followUp   // what goes on with that when it has no ticket
-	flight    *flight     // led by this one
-	resolving *resolving  // of a request that is no create
-	replaying *replaying  // of a dead letter
-	joining   *joining    // of a request that was sent on to see whether its sender may know the ticket
-	followed  *followed   // of a create whose outcome the access log may say
-	exchange  string      // names this one in the access log
-	hold      *dedup.Hold // of a create that is not settled
-	bulk      *bulk       // the creates of a request that holds several
-	hasty     bool        // it waits for nobody
-	letGo     bool        // the reply that lets it go was handed to the proxy
+	asked     attributes      // of the request
+	bearer    *bearer         // who sent it, once somebody asked; see who
+	desk      *desk           // asks the backend on its behalf; nil: nobody is asked
+	counter   *counter        // the way there
+	stay      *stay           // of the proxy, at the message that is being answered
+	sending   sending         // the create that was let go
+	rejected  bool            // it was refused because of our token in the backend's own field
+	wrote     bool            // with our token in the backend's own field
+	answering *stay           // of the proxy, at the message that the answer came with
+	instead   *dedup.Response // the answer to the same create without that, see bare
+	canLookUp bool            // its token can be looked up
+	remembers bool            // its answer may be an older one, and is read before it is believed
+	following *followUp       // what goes on with that when it has no ticket
+	flight    *flight         // led by this one
+	resolving *resolving      // of a request that is no create
+	replaying *replaying      // of a dead letter
+	joining   *joining        // of a request that was sent on to see whether its sender may know the ticket
+	followed  *followed       // of a create whose outcome the access log may say
+	exchange  string          // names this one in the access log
+	hold      *dedup.Hold     // of a create that is not settled
+	bulk      *bulk           // the creates of a request that holds several
+	hasty     bool            // it waits for nobody
+	letGo     bool            // the reply that lets it go was handed to the proxy
 	answered  head
 	ending    attributes
 	started   time.Time // when the event came that is being decided

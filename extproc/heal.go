@@ -16,7 +16,7 @@ const existsWithin = 2 * time.Second
 func (x *exchange) failed(ctx context.Context, hold *dedup.Hold, o dedup.Outcome) reply {
 	if !unmade(o.Kind, x.answered.status) {
 		x.dropped()
-		return x.decorated()
+		return x.goesBack()
 	}
 	x.keepLetter(ctx, o.Kind)
 	if rec, found := x.heal(ctx, hold, o.Kind); found {
@@ -26,7 +26,7 @@ func (x *exchange) failed(ctx context.Context, hold *dedup.Hold, o dedup.Outcome
 		return x.give(x.rule.created(&rec))
 	}
 	x.followUp(hold, o.Kind, x.canLookUp)
-	return x.decorated()
+	return x.goesBack()
 }
 
 // heal looks for the ticket of a create whose answer was lost, or that the
@@ -42,7 +42,7 @@ func (x *exchange) heal(ctx context.Context, hold *dedup.Hold, kind dedup.Outcom
 	case kind != dedup.OutcomeUnknown || within <= 0:
 		return dedup.Record{}, false
 	}
-	s := x.stays(within + time.Second)
+	s := x.answerStay(within + time.Second)
 	s.prolong()
 	end := time.Now().Add(within + time.Second)
 	if s.until.After(end) { // the proxy would wait for longer than the client is to
@@ -63,7 +63,7 @@ func (x *exchange) settling(ctx context.Context, o dedup.Outcome) (context.Conte
 	if x.desk == nil || !created || !x.remembers {
 		return x.server.settling(ctx)
 	}
-	s := x.stays(callWithin)
+	s := x.answerStay(callWithin)
 	return context.WithTimeout(s.in(context.WithoutCancel(ctx)), x.server.o.Settle+callWithin)
 }
 

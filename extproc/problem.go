@@ -49,6 +49,15 @@ func notTrue(after time.Duration, key dedup.Key) *dedup.Response {
 	}.response(retryAfter(after))
 }
 
+// notUpdated is for a change that the rule has no way to give the ticket, where
+// its sender is to know.
+func notUpdated(key dedup.Key) *dedup.Response {
+	return problem{
+		Title: "The open ticket was not changed", Status: http.StatusConflict, Key: string(key),
+		Detail: "A ticket for this fault is open, and its rule has no request that would give it what is new.",
+	}.response()
+}
+
 // nothingOpen answers a clear of a fault that has no ticket.
 func nothingOpen(key dedup.Key) *dedup.Response {
 	return problem{

@@ -42,10 +42,14 @@ type Rule struct {
 	TokenList     []string // path of the list that it is added to; nil = none
 	// Native is the token as it stands in the field or the list; false: they
 	// cannot hold it. nil: as it is.
-	Native        func(token string) (string, bool)
-	TokenVolatile bool     // what the client itself sets in the header differs on every try, and is replaced
-	ReplayHeaders []string // lower case; kept in a stored answer although the defaults drop them
-	DropHeaders   []string // lower case; dropped beside the defaults
+	Native func(token string) (string, bool)
+	// RejectsField reports whether the backend refused a create because of the
+	// token in the field or the list. nil: it never says so.
+	RejectsField  func(*dedup.Answer) bool
+	Field         *FieldSwitch // of all rules with that field of the backend; nil: it stays on
+	TokenVolatile bool         // what the client itself sets in the header differs on every try, and is replaced
+	ReplayHeaders []string     // lower case; kept in a stored answer although the defaults drop them
+	DropHeaders   []string     // lower case; dropped beside the defaults
 
 	Wait       time.Duration // how long a duplicate waits for the first
 	MaxWaiters int           // of one replica, over all keys

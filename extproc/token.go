@@ -42,6 +42,15 @@ func (r *Rule) withToken(h *head, token string, raw []byte, limits body.Limits) 
 // none, or cannot hold it.
 func (r *Rule) native(token string) (string, bool) {
 	switch {
+	case r.Field.Off():
+		return "", false
+	}
+	return r.nativeForm(token)
+}
+
+// nativeForm is native also where the field is not written any more.
+func (r *Rule) nativeForm(token string) (string, bool) {
+	switch {
 	case token == "", len(r.TokenField) == 0 && len(r.TokenList) == 0:
 		return "", false
 	case r.Native != nil:

@@ -59,6 +59,30 @@ func TestAChangedSeverityIsAnUpdateOfTheTicket(t *testing.T) {
 	}
 }
 
+// TestAnUpdateNamesTheTokenThatTheTicketWasMadeWith, and not the one that the
+// request of the update would make one with.
+func TestAnUpdateNamesTheTokenThatTheTicketWasMadeWith(t *testing.T) {
+	own, said := "first", ""
+	r, s := newDeskRig(t, func(r *rig, _ *extproc.Options, _ *dedup.Policy) {
+		fault, update := r.rule.Fault, r.rule.Asks.Update
+		r.rule.Fault = func(q *dedup.Request) (dedup.Fault, error) {
+			f, err := fault(q)
+			f.ClientToken = own
+			return f, err
+		}
+		r.rule.Asks.Update = func(q *dedup.Request, t dedup.Ticket, token string, f dedup.Fault, reason dedup.Reason) (dedup.Call, bool) {
+			said = token
+			return update(q, t, token, f, reason)
+		}
+	})
+	r.first()
+	s.make("")
+	own = "second"
+	if m := r.proxy().decided(worse("1"), bot...); metadata(m, "decision") != "update" || said != "first" {
+		t.Errorf("the update names %q; the client gets %v", said, m)
+	}
+}
+
 // Where the client's own request is the update, it gets the answer to it.
 func TestTheClientsOwnRequestIsTheUpdate(t *testing.T) {
 	r, s := newDeskRig(t, func(r *rig, _ *extproc.Options, _ *dedup.Policy) { r.rule.OnUpdateForward = true })

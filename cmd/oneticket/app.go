@@ -28,6 +28,7 @@ func newApp(p *process) *fx.App {
 		fx.Provide(
 			admin.NewMetrics,
 			newStateDir,
+			newInForce,
 			newReadiness,
 			newSpec,
 			newProxy,     // what is known of the Envoy in front
@@ -39,6 +40,7 @@ func newApp(p *process) *fx.App {
 			newLetterBox, // keeps what has not become a ticket
 			newFilter,    // answers the proxy's stream
 			newSocket,    // carries it
+			newCloseDesk, // takes the closes that ticket systems tell of
 			newReloader,  // puts a changed configuration into force
 			newAdmin,     // shows all that to the operator
 		),

@@ -15,12 +15,16 @@ type bypassLog struct {
 	ended sync.WaitGroup
 }
 
-// readBypassLog counts the creates that passed while nobody guarded them.
-// reopen is nil where the Envoy is somebody else's.
-func readBypassLog(dir string, reopen func(context.Context) error, m *admin.Metrics, log *slog.Logger) *bypassLog {
+// readBypassLog counts the creates that passed while nobody guarded them; reads
+// and changes of tickets pass guarded routes too, and make no ticket. reopen is
+// nil where the Envoy is somebody else's.
+func readBypassLog(dir string, reopen func(context.Context) error, now *inForce, m *admin.Metrics, log *slog.Logger) *bypassLog {
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &bypassLog{stop: cancel}
 	tail := envoy.BypassTail{StateDir: dir, Log: log, Reopen: reopen, Each: func(x envoy.Bypass) {
+		if !now.config().MayCreate(x.Backend, x.Method, x.Path) {
+			return
+		}
 		m.Bypassed(x.Backend)
 		log.Warn("a create passed unguarded: a double is possible", "backend", x.Backend, "method", x.Method,
 			"path", x.Path, "status", x.Status, "at", x.Time, "details", x.Details)

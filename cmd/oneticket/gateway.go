@@ -18,6 +18,7 @@ type gateway struct {
 	spec      envoy.Spec
 	dir       *stateDir
 	readiness *readiness
+	now       *inForce
 	control   *envoy.Control
 	child     *envoy.Child
 	metrics   *admin.Metrics
@@ -74,8 +75,8 @@ func methodsOf(cfg *config.Config, b *config.Backend) []string {
 	return methods
 }
 
-func newGateway(p *process, spec envoy.Spec, dir *stateDir, r *readiness, control *envoy.Control, calls *extproc.Caller, letters *letterBox, m *admin.Metrics, log *slog.Logger) *gateway {
-	return &gateway{p: p, spec: spec, dir: dir, readiness: r, control: control, calls: calls, letters: letters, metrics: m, log: log}
+func newGateway(p *process, spec envoy.Spec, dir *stateDir, r *readiness, now *inForce, control *envoy.Control, calls *extproc.Caller, letters *letterBox, m *admin.Metrics, log *slog.Logger) *gateway {
+	return &gateway{p: p, spec: spec, dir: dir, readiness: r, now: now, control: control, calls: calls, letters: letters, metrics: m, log: log}
 }
 
 // readyWithin is less than startTimeout, whose end would not say what did not
@@ -119,7 +120,7 @@ func (g *gateway) start(ctx context.Context) error {
 		return err
 	}
 	g.p.goes(g.watch)
-	g.bypass = readBypassLog(g.dir.path, g.child.ReopenLogs, g.metrics, g.log)
+	g.bypass = readBypassLog(g.dir.path, g.child.ReopenLogs, g.now, g.metrics, g.log)
 	ready, cancel := context.WithTimeoutCause(ctx, readyWithin, fmt.Errorf("%s does not take requests after %v", path, readyWithin))
 	defer cancel()
 	if err := g.control.Wait(ready); err != nil {

@@ -25,7 +25,7 @@ func (r *readiness) set()   { r.up.Store(true) }
 func (r *readiness) unset() { r.up.Store(false) }
 
 // newAdmin listens on the admin address.
-func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, filter *extproc.Server, book *ruleBook, reload *reloader, letters *letterBox) (*admin.Server, error) {
+func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, filter *extproc.Server, book *ruleBook, reload *reloader, letters *letterBox, closes *closeDesk) (*admin.Server, error) {
 	server, err := admin.Listen(cfg.Admin, m, func() admin.Readiness {
 		state := admin.Readiness{Ready: r.up.Load(), Degraded: filter.Degraded()}
 		if off := book.off(); len(off) > 0 {
@@ -33,12 +33,13 @@ func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, fi
 		}
 		state.Degraded = append(state.Degraded, storeSentences(m, r.store)...)
 		state.Degraded = append(state.Degraded, keylessSentences(m)...)
+		state.Degraded = append(state.Degraded, fieldSentences(book.inForce())...)
 		state.Degraded = append(state.Degraded, reload.degraded()...)
 		if !state.Ready {
 			state.Waiting = []string{p.front()}
 		}
 		return state
-	}, reload.reload, deadletter.Handler(letters.Box, letters.replayer))
+	}, reload.reload, deadletter.Handler(letters.Box, letters.replayer), closes.handler())
 	if err != nil {
 		return nil, err
 	}

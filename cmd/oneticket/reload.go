@@ -29,6 +29,7 @@ type reloader struct {
 	gateway *gateway // nil: the proxy is somebody else's
 	calls   *extproc.Caller
 	merger  *merger
+	now     *inForce
 	metrics *admin.Metrics
 	log     *slog.Logger
 
@@ -37,8 +38,8 @@ type reloader struct {
 	failed  string // why the last one changed nothing; empty when it did
 }
 
-func newReloader(p *process, cfg *config.Config, dir *stateDir, book *ruleBook, g *gateway, calls *extproc.Caller, merger *merger, m *admin.Metrics, log *slog.Logger) *reloader {
-	return &reloader{p: p, dir: dir, book: book, gateway: g, calls: calls, merger: merger, metrics: m, log: log, current: cfg}
+func newReloader(p *process, cfg *config.Config, dir *stateDir, book *ruleBook, g *gateway, calls *extproc.Caller, merger *merger, now *inForce, m *admin.Metrics, log *slog.Logger) *reloader {
+	return &reloader{p: p, dir: dir, book: book, gateway: g, calls: calls, merger: merger, now: now, metrics: m, log: log, current: cfg}
 }
 
 // reload reads the configuration again. The error says why nothing changed.
@@ -52,6 +53,9 @@ func (r *reloader) reload(ctx context.Context) error {
 	}
 	if err == nil {
 		err = r.apply(ctx, next)
+	}
+	if err == nil {
+		r.now.use(next)
 	}
 	r.metrics.Reloaded(err == nil)
 	if err != nil {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/config"
 	"oneticket/extproc"
@@ -16,11 +19,37 @@ func streamRules(cfg *config.Config, spec envoy.Spec, px proxy, m *admin.Metrics
 	m.NewRules()
 	cfg = cfg.Connected(connected)
 	rules := &extproc.Rules{Config: cfg.Hash, Hosts: hosts}
+	fields := map[string]*extproc.FieldSwitch{}
 	for _, r := range cfg.Rules {
 		r.OnUnknownSeverity = m.UnknownSeverity
-		rules.Rules = append(rules.Rules, streamRule(r, px, m))
+		one := streamRule(r, px, m)
+		one.Field = switchOf(fields, one)
+		rules.Rules = append(rules.Rules, one)
 	}
 	return rules, nil
+}
+
+// switchOf is the one switch of all rules with the same field of a backend. It
+// is new, and on, in every configuration.
+func switchOf(fields map[string]*extproc.FieldSwitch, r *extproc.Rule) *extproc.FieldSwitch {
+	name := r.Backend + " " + r.FieldName()
+	if fields[name] == nil {
+		fields[name] = &extproc.FieldSwitch{}
+	}
+	return fields[name]
+}
+
+// fieldSentences say of which backends a field of their own is left alone.
+func fieldSentences(rules *extproc.Rules) []string {
+	var all []string
+	for _, r := range rules.Rules {
+		if !r.Field.Off() {
+			continue
+		}
+		all = append(all, fmt.Sprintf("backend %s refuses our token in its field %s: creates go without it, and a lost answer cannot be looked up, until oneticket is started again or has another configuration; name another field, or none: token = { field = null }", r.Backend, r.FieldName()))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // streamRule is a rule as the stream needs it.
@@ -40,6 +69,7 @@ func streamRule(r *config.Rule, px proxy, m *admin.Metrics) *extproc.Rule {
 		TokenField:    r.TokenField,
 		TokenList:     r.TokenList,
 		Native:        r.NativeToken,
+		RejectsField:  r.RejectsField,
 		ReplayHeaders: r.ReplayHeaders,
 		DropHeaders:   r.DropHeaders,
 		Wait:          r.Wait,

@@ -57,6 +57,7 @@ type stand struct {
 	socket    *socket
 	proxy     proxy
 	readiness *readiness
+	now       *inForce
 	dir       *stateDir
 	metrics   *admin.Metrics
 	calls     *extproc.Caller
@@ -64,8 +65,8 @@ type stand struct {
 	bypass    *bypassLog
 }
 
-func newStand(p *process, s *socket, px proxy, r *readiness, dir *stateDir, m *admin.Metrics, calls *extproc.Caller, letters *letterBox) *stand {
-	return &stand{p: p, socket: s, proxy: px, readiness: r, dir: dir, metrics: m, calls: calls, letters: letters}
+func newStand(p *process, s *socket, px proxy, r *readiness, now *inForce, dir *stateDir, m *admin.Metrics, calls *extproc.Caller, letters *letterBox) *stand {
+	return &stand{p: p, socket: s, proxy: px, readiness: r, now: now, dir: dir, metrics: m, calls: calls, letters: letters}
 }
 
 func (s *stand) start(context.Context) error {
@@ -79,7 +80,7 @@ func (s *stand) start(context.Context) error {
 	fmt.Fprintf(s.p.say, "%-12s %s\n", "ready", s.dir.path)
 	s.calls.Use(directOutlets(s.p.config))
 	s.letters.use(s.p.config, listeners(s.p.config))
-	s.bypass = readBypassLog(cmp.Or(s.p.logs, s.dir.path), nil, s.metrics, s.p.log)
+	s.bypass = readBypassLog(cmp.Or(s.p.logs, s.dir.path), nil, s.now, s.metrics, s.p.log)
 	s.readiness.set()
 	return nil
 }

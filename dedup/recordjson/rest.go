@@ -29,6 +29,7 @@ type restForm struct {
 	Gone        bool           `json:"gone,omitzero"`
 	InDoubt     bool           `json:"in_doubt,omitzero"`
 	UpdatedAt   []int64        `json:"updated,omitzero"`
+	Owed        bool           `json:"owed,omitzero"`
 	Witness     []uint32       `json:"witness,omitzero"`
 }
 
@@ -74,7 +75,7 @@ func restOf(r *dedup.Record) restForm {
 		TicketID: armour(r.Ticket.ID), Location: armour(r.Ticket.Location),
 		Response: responseOf(r.Response), Principals: each(r.Principals, armour),
 		Credentials: each(r.Credentials, func(a dedup.Accepted) acceptedForm { return acceptedForm{armour(a.Hash), Micros(a.At)} }),
-		Provisional: r.Provisional, Observed: r.Observed, Gone: r.Gone, InDoubt: r.InDoubt,
+		Provisional: r.Provisional, Observed: r.Observed, Gone: r.Gone, InDoubt: r.InDoubt, Owed: r.Owed,
 		UpdatedAt: each(r.UpdatedAt, Micros), Witness: r.Witness,
 	}
 }
@@ -90,7 +91,7 @@ func (f *restForm) record(body []byte) dedup.Record {
 		Ticket:   dedup.Ticket{ID: bare(f.TicketID), Location: bare(f.Location)},
 		Response: f.Response.response(body), Principals: each(f.Principals, bare),
 		Credentials: each(f.Credentials, func(a acceptedForm) dedup.Accepted { return dedup.Accepted{Hash: bare(a.Hash), At: Time(a.At)} }),
-		Provisional: f.Provisional, Observed: f.Observed, Gone: f.Gone, InDoubt: f.InDoubt,
+		Provisional: f.Provisional, Observed: f.Observed, Gone: f.Gone, InDoubt: f.InDoubt, Owed: f.Owed,
 		UpdatedAt: each(f.UpdatedAt, Time), Witness: f.Witness,
 	}
 }

@@ -91,7 +91,7 @@ func fullRecord(base time.Time) dedup.Record {
 		Response:    &dedup.Response{Status: 201, Header: []dedup.HeaderField{{Name: "a", Value: "b"}}, Body: []byte{0, 255}, Cut: true},
 		Principals:  []string{"p1", "p2"},
 		Credentials: []dedup.Accepted{{Hash: "c1", At: at()}},
-		Provisional: true, Observed: true, Gone: true, InDoubt: true, Sent: true,
+		Provisional: true, Observed: true, Gone: true, InDoubt: true, Owed: true, Sent: true,
 		UpdatedAt: []time.Time{at(), at()}, Witness: []uint32{0, 1<<32 - 1},
 		Trail: []dedup.Trace{
 			{At: at(), Kind: dedup.Create, Reason: dedup.First, Config: "c1", By: "r1"},

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A Bypass is a create that passed unguarded: the filter did not decide, and
-// bytes of it were sent. A double is possible.
+// A Bypass is a request on a guarded route that passed unguarded: the filter did
+// not decide, and bytes of it were sent. If it was a create, a double is
+// possible; which method and path are creates, the rules say.
 type Bypass struct {
 	Backend string    `json:"cluster"`
 	Time    time.Time `json:"time"` // when the request came

@@ -36,6 +36,8 @@ type Metrics struct {
 	verifies      *prometheus.CounterVec
 	followed      *prometheus.CounterVec
 	lettersLost   *prometheus.CounterVec
+	closes        *prometheus.CounterVec
+	fields        *prometheus.CounterVec
 
 	keyless keyless
 	stores  stores
@@ -87,10 +89,14 @@ func NewMetrics() *Metrics {
 			"Creates without a ticket that were gone on with: healed (found again), sent again with an outcome, dropped (too many were held), or corrected by the access log.", "rule", "result"),
 		lettersLost: counter("oneticket_dead_letters_failed_total",
 			"Creates without a ticket that could not be kept as dead letters.", "rule"),
+		closes: counter("oneticket_closes_total",
+			"Calls of POST /v1/close: closed, no_change, kept, ignored, rejected or failed.", "backend", "result"),
+		fields: counter("oneticket_field_rejected_total",
+			"Creates that were refused because of our token in the backend's own field, and were sent again without it.", "backend"),
 		storeDuration: histogram("oneticket_store_duration_seconds", "Calls of the store.", "store", "op"),
 	}
 	m.registry.MustRegister(m.decisions, m.durations, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed,
-		m.expiredOpen, m.severity, m.duplicates, m.suspects, m.merges, m.waiting, m.storeUp, m.storeDuration, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost,
+		m.expiredOpen, m.severity, m.duplicates, m.suspects, m.merges, m.waiting, m.storeUp, m.storeDuration, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.closes, m.fields,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -180,6 +186,14 @@ func (m *Metrics) StoreFlushed(store string) { m.storeFlushes.WithLabelValues(st
 
 // Bypassed counts a create that passed unguarded.
 func (m *Metrics) Bypassed(backend string) { m.bypassed.WithLabelValues(backend).Inc() }
+
+// Closed counts a call of the webhook. Of a backend that is not configured it
+// has no name: what callers send does not become a label.
+func (m *Metrics) Closed(backend, result string) { m.closes.WithLabelValues(backend, result).Inc() }
+
+// FieldRejected counts a create that was refused because of our token in the
+// backend's own field.
+func (m *Metrics) FieldRejected(backend string) { m.fields.WithLabelValues(backend).Inc() }
 
 // Reloaded counts a reload of the configuration.
 func (m *Metrics) Reloaded(applied bool) {

@@ -19,8 +19,8 @@ type Readiness struct {
 	Waiting  []string `json:"waiting_for,omitempty"`
 }
 
-// Server answers on the admin address: /metrics, /live, /ready, /v1/reload,
-// /v1/deadletters.
+// Server answers on the admin address: /metrics, /live, /ready, /v1/close,
+// /v1/reload, /v1/deadletters.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
@@ -28,8 +28,9 @@ type Server struct {
 
 // Listen takes the address ("127.0.0.1:9911"; port 0 is any free one).
 // readiness is asked at each request to /ready; reload is what POST /v1/reload
-// does, its error why nothing changed; letters answers for the dead letters.
-func Listen(address string, m *Metrics, readiness func() Readiness, reload func(context.Context) error, letters http.Handler) (*Server, error) {
+// does, its error why nothing changed; letters answers for the dead letters, and
+// closes to /v1/close.
+func Listen(address string, m *Metrics, readiness func() Readiness, reload func(context.Context) error, letters, closes http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("admin address %q: %w (set admin = \"127.0.0.1:PORT\" to another port)", address, err)
@@ -45,6 +46,9 @@ func Listen(address string, m *Metrics, readiness func() Readiness, reload func(
 		}
 		fmt.Fprintln(w, "reloaded")
 	})
+	mux.Handle("/v1/close", closes)
+	mux.Handle("/v1/close/{backend}", closes)
+	mux.Handle("/v1/close/{backend}/{ticket...}", closes)
 	mux.Handle("/v1/deadletters", letters)
 	mux.Handle("/v1/deadletters/", letters)
 	return &Server{

@@ -132,8 +132,9 @@ resolve = [
 ]
 
 # {"errors":{"labels":"Field 'labels' cannot be set. It is not on the
-# appropriate screen, or unknown."}}
-rejects_field = status == 400 && body.errors.labels != null
+# appropriate screen, or unknown."}} From then on labels are left alone, see
+# README. item: of a bulk answer.
+rejects_field = status == 400 && body.errors.labels != null || item.elementErrors.errors.labels != null
 
 # For one ticket a fault, a rule has an identity:
 #
