@@ -44,7 +44,7 @@ func (r *Rule) sentNative(req *dedup.Request) map[string]dedup.Value {
 	if req == nil {
 		return nil
 	}
-	if own, ok := r.fieldText(req); ok && r.TokenField != nil {
+	if own, ok := r.fieldText(req); ok && !r.TokenVolatile && (r.TokenField != nil || r.TokenItem != nil) {
 		return map[string]dedup.Value{"native": textValue(own)}
 	}
 	token := r.clientToken(req)

@@ -162,15 +162,24 @@ func (k *call) expressions() []*expression {
 // expressions are all that the calls name of a request's body.
 func (k *calls) expressions() []*expression {
 	var all []*expression
+	for _, c := range k.all() {
+		all = append(all, c.expressions()...)
+	}
+	return all
+}
+
+// all are the calls that the rule has.
+func (k *calls) all() []*call {
+	var all []*call
 	if k.lookUp != nil {
-		all = append(all, k.lookUp.call.expressions()...)
+		all = append(all, k.lookUp.call)
 	}
 	if k.read != nil {
-		all = append(all, k.read.call.expressions()...)
+		all = append(all, k.read.call)
 	}
 	for _, u := range []*update{k.update, k.clear, k.reopen} {
 		if u != nil {
-			all = append(all, u.call.expressions()...)
+			all = append(all, u.call)
 		}
 	}
 	return all

@@ -18,6 +18,7 @@ type lookUp struct {
 	when     *expression   // over the answer; nil = every 2xx
 	tickets  *template     // the list in the answer
 	complete *expression   // false = a limit has cut the list off; nil = always whole
+	absent   *expression   // over the answer: it says, in another form than a list, that there is none; nil = never
 
 	token                       *template   // of one item: the backend's own field, a text or a list
 	id, location, open, created *expression // of one item
@@ -33,7 +34,7 @@ type rebuilt struct {
 
 var (
 	itemRoots    = append([]string{"item", "url"}, answerRoots...)
-	lookUpAnswer = []string{"tickets", "when", "complete", "token", "id", "location", "open", "created", "settle", "answer"}
+	lookUpAnswer = []string{"tickets", "when", "absent", "complete", "token", "id", "location", "open", "created", "settle", "answer"}
 )
 
 func (l *loader) lookUp(from layers, c *compiler) *lookUp {
@@ -44,7 +45,7 @@ func (l *loader) lookUp(from layers, c *compiler) *lookUp {
 	out := &lookUp{call: l.call(s, c.seeing(lookUpRoots), "GET", nil)}
 	out.call.whole = true
 	over, item := c.seeing(answerRoots), c.seeing(itemRoots)
-	out.when, out.complete = s.expression("when", over), s.expression("complete", over)
+	out.when, out.complete, out.absent = s.expression("when", over), s.expression("complete", over), s.expression("absent", over)
 	const why = "Without it nobody can tell which of the tickets in the answer is the one."
 	out.tickets, out.token = s.template("tickets", over, why), s.template("token", item, why)
 	out.id, out.open = s.required("id", item, why), s.required("open", item, why)
@@ -106,10 +107,16 @@ func (r *Rule) LookUp(req *dedup.Request, token string) (dedup.Call, bool) {
 func (r *Rule) Found(a *dedup.Answer, token string) dedup.LookUpResult {
 	k := r.calls.lookUp
 	native, ok := r.NativeToken(token)
-	if k == nil || !ok || a == nil || a.Status < 200 || a.Status > 299 {
+	if k == nil || !ok || a == nil {
 		return dedup.LookUpResult{}
 	}
 	in := &input{answer: a}
+	if k.absent != nil && k.absent.truth(in) {
+		return dedup.LookUpResult{Answered: true}
+	}
+	if a.Status < 200 || a.Status > 299 {
+		return dedup.LookUpResult{}
+	}
 	list := k.tickets.raw(in) // an empty list is an answer; nothing where it should be is none
 	if list.Kind != dedup.ListValue || k.when != nil && !k.when.truth(in) {
 		return dedup.LookUpResult{}

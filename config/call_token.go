@@ -15,16 +15,20 @@ type tokenForm struct {
 	shared  bool           // clients use the field for things of their own, which are no token
 }
 
-var tokenMembers = []string{"header", "field", "form", "prefix", "pattern", "max", "shared", "volatile"}
+var tokenMembers = []string{"header", "field", "form", "item", "value", "element", "prefix", "pattern", "max", "shared", "volatile"}
 
 // readTokenForm reads form: "set" makes the token the field's value where the
-// client has set none, "append" one more item of its list.
+// client has set none, "append" one more item of its list, "item" the value of
+// one object of its list.
 func (l *loader) readTokenForm(r *Rule, s shape) {
-	form, _ := s.scalar("form", Setting{Kind: Choice, Choices: []string{"set", "append"}})
+	form, _ := s.scalar("form", Setting{Kind: Choice, Choices: []string{"set", "append", "item"}})
 	switch field := s.text("field"); {
 	case field == "":
 	case form.text == "append":
 		r.TokenList = strings.Split(field, ".")
+	case form.text == "item":
+		r.TokenList = strings.Split(field, ".")
+		r.TokenItem = l.tokenItem(s)
 	default:
 		r.TokenField = strings.Split(field, ".")
 	}
@@ -56,13 +60,20 @@ func isPlain(s string) bool {
 
 // fieldToken is the token that the client itself has set in the field.
 func (r *Rule) fieldToken(req *dedup.Request) (string, bool) {
-	if r.TokenField == nil || r.form.shared {
+	if r.TokenField == nil && r.TokenItem == nil || r.form.shared {
 		return "", false
 	}
 	return r.fieldText(req)
 }
 
 func (r *Rule) fieldText(req *dedup.Request) (string, bool) {
+	if i := r.TokenItem; i != nil {
+		found := i.of(memberAt(eachValue(req), r.TokenList))
+		if len(found) != 1 {
+			return "", false
+		}
+		return found[0].Member(i.Value).Text()
+	}
 	return memberAt(eachValue(req), r.TokenField).Text()
 }
 
@@ -77,6 +88,9 @@ func (r *Rule) carried(req *dedup.Request, native string) bool {
 		return false
 	}
 	own := memberAt(eachValue(req), field)
+	if r.TokenItem != nil {
+		return r.carriedByItem(own, native)
+	}
 	switch _, isText := own.Text(); {
 	case own.Kind == dedup.MissingValue, own.Kind == dedup.NullValue:
 		return true
@@ -84,9 +98,22 @@ func (r *Rule) carried(req *dedup.Request, native string) bool {
 		return own.Kind == dedup.ListValue
 	case isText:
 		text, _ := own.Text()
-		return text == native
+		return text == native || r.TokenVolatile
 	}
 	return own.Kind == dedup.StringValue // a blank, which is set
+}
+
+// unfolded reports whether the backend folds by a field in which the create
+// cannot carry its token.
+func (r *Rule) unfolded(req *dedup.Request, f *dedup.Fault) bool {
+	if r.policy == nil || r.policy.Memory != dedup.Folds || r.TokenField == nil && r.TokenList == nil {
+		return false
+	}
+	if _, own := r.fieldToken(req); own && !r.TokenVolatile {
+		return false
+	}
+	native, ok := r.NativeToken(string(f.Ref.Key))
+	return !ok || !r.carried(req, native)
 }
 
 // RejectsField reports whether the backend refused the create because of the

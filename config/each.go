@@ -93,8 +93,13 @@ func (l *loader) checkEach(r *Rule, from layers) {
 		own := e != nil && e.calls["request_key"] && !e.callsAny(keysOfWhole)
 		return e == nil || own || len(rootPaths([]*expression{e}, eachName)) > 0 // nil: reported already
 	}
+	readsItem := slices.ContainsFunc(r.identity, func(f identityField) bool { return !f.optional && reads(f.value) })
+	if own := from.blocks[0].has("for_each"); !own && !readsItem && (len(r.identity) > 0 || !reads(r.key)) {
+		r.Each = &Each{List: r.Each.List} // of the preset: the rule is about single creates, and several are sent on whole
+		return
+	}
 	switch {
-	case len(r.identity) > 0 && !slices.ContainsFunc(r.identity, func(f identityField) bool { return !f.optional && reads(f.value) }):
+	case len(r.identity) > 0 && !readsItem:
 		l.fail(from.at("identity"), "identity reads nothing of each.value", "All items of for_each would be one fault, and get one ticket. At least one field that is not optional(...) names each.value.")
 	case len(r.identity) == 0 && !reads(r.key):
 		l.fail(from.at("key"), "key reads nothing of each.value", "All items of for_each would be one create. Take request_key(), or a function of each.value.")

@@ -75,13 +75,31 @@ func TestTheItemOfAnAnswerNamesTheTicket(t *testing.T) {
 	}
 }
 
+// TestAnIdentityOfSingleCreatesLeavesSeveralWhole: the preset takes requests
+// apart, and a rule that was written for single ones still means these.
+func TestAnIdentityOfSingleCreatesLeavesSeveralWhole(t *testing.T) {
+	for _, setting := range []string{`identity = { host = body.fields.host, check = body.fields.check }`, `key = client_key(headers.x, "n")`} {
+		r := parse(t, `backend "jira" { url = "https://acme.example.test" }
+rule "issues" {
+  backend = "jira"
+  `+setting+`
+}`).Rules[0]
+		if r.Each == nil || r.Each.Answer != nil {
+			t.Errorf("%s: %+v", setting, r.Each)
+		}
+	}
+	if r := parse(t, `backend "jira" { url = "https://acme.example.test" }`).Rules[0]; r.Each == nil || r.Each.Answer == nil {
+		t.Errorf("a bare backend: %+v", r.Each)
+	}
+}
+
 func TestWhatForEachCannotBe(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
 		"no path":            {`body.issueUpdates`, `[for x in body.issueUpdates : x]`, "for_each is a path"},
 		"an item":            {`body.issueUpdates`, `body.issueUpdates[0]`, "for_each is a path"},
 		"of a header":        {`body.issueUpdates`, `headers.x`, "for_each is a path"},
 		"an answer's path":   {`items = body.issues`, `items = lower(body.issues)`, "ticket.items is a path"},
-		"half a failure":     {`, number = item.failedElementNumber`, ``, "failed and number go together"},
+		"half a failure":     {`number = item.failedElementNumber`, `number = null`, "failed and number go together"},
 		"the wrapper":        {`"{\"issues\":[]}"`, `"{"`, "ticket.wrapper is no JSON"},
 		"identity of all":    {`{ host = each.value.fields.host, check = each.value.fields.check }`, `{ host = body.host, check = optional(each.value.check) }`, "identity reads nothing of each.value"},
 		"key of all":         {`identity = { host = each.value.fields.host, check = each.value.fields.check }`, `key = client_key(headers.x, "n")`, "key reads nothing of each.value"},

@@ -79,3 +79,6 @@ func Unconnected() (names []string) {
 
 // Policies are those of all classes that the rule knows, DefaultClass among them.
 func (r *Rule) Policies() map[string]*dedup.Policy { return r.policies }
+
+// InUnproven reports whether the preset stands in the file of unproven ones.
+var InUnproven = inUnproven

@@ -12,6 +12,10 @@ type PresetInfo struct {
 	Name  string // family/name
 	Title string // the first sentence of the file's comment
 
+	// Unproven: it was made from what is written of the API, and was never seen
+	// with a client or a system.
+	Unproven bool
+
 	// Identity is an example of fields that say which fault: what stands in the
 	// comments of the file as identity = { ... }. Empty when there is none.
 	Identity []PresetField
@@ -38,7 +42,9 @@ func FindPreset(name string) (PresetInfo, bool) {
 	if err != nil {
 		return PresetInfo{}, false
 	}
-	return presetInfo(found.name, source), true
+	info := presetInfo(found.name, source)
+	info.Unproven = found.isUnproven()
+	return info, true
 }
 
 func presetInfo(name string, source []byte) PresetInfo {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,8 @@ type wireRow struct {
 		Matches                           bool
 		Key, Native, Lookup, Read, Update string
 		Principal, Reads, Witness         string
-		ClientToken                       string `json:"client_token"`
+		ClientToken                       string   `json:"client_token"`
+		Each                              []string // the keys of a request that makes several
 	}
 }
 
@@ -109,6 +111,10 @@ func checkWireRow(t *testing.T, r *config.Rule, row *wireRow, ticket dedup.Ticke
 	if !row.Want.Matches {
 		return
 	}
+	if row.Want.Each != nil {
+		checkEachKey(t, r, req, row.Want.Each)
+		return
+	}
 	f, err := r.Fault(req)
 	if err != nil || string(f.Ref.Key) != row.Want.Key || f.ClientToken != row.Want.ClientToken || row.Want.Witness != "" && f.Witness != row.Want.Witness {
 		t.Fatalf("%+v, %v", f, err)
@@ -128,6 +134,28 @@ func checkWireRow(t *testing.T, r *config.Rule, row *wireRow, ticket dedup.Ticke
 	call, ok := r.UpdateCall(req, ticket, token, f, dedup.Changed)
 	if got := call.Method + " " + call.Path + " " + string(call.Body); ok && got != row.Want.Update || ok != (row.Want.Update != "") {
 		t.Errorf("update %s\nwant   %s", got, row.Want.Update)
+	}
+}
+
+func checkEachKey(t *testing.T, r *config.Rule, req *dedup.Request, want []string) {
+	t.Helper()
+	list := req.Body
+	for _, name := range r.Each.List {
+		list = list.Member(name)
+	}
+	var keys []string
+	for i := range list.Items {
+		one := *req
+		text, _ := list.Items[i].CanonicalJSON()
+		one.Each, one.Raw = &list.Items[i], []byte(text)
+		f, err := r.Fault(&one)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, string(f.Ref.Key))
+	}
+	if !slices.Equal(keys, want) {
+		t.Errorf("keys %q, want %q", keys, want)
 	}
 }
 
@@ -270,7 +298,7 @@ func checkResolve(t *testing.T, r *config.Rule, row *answerRow, a *dedup.Answer)
 	req := wireRequest(t, row.Request.Method, row.Request.Target, body, nil)
 	closes, _ := r.Resolves(req)
 	reads, _ := r.ReadsTicket(req)
-	if closes != row.Want.Ticket || reads != row.Want.Reads || r.Resolved(req, a) != row.Want.Resolved {
+	if closes != row.Want.Ticket || reads != row.Want.Reads || len(r.Resolved(req, a)) > 0 != row.Want.Resolved {
 		t.Errorf("closes %q, reads %q, resolved %v", closes, reads, r.Resolved(req, a))
 	}
 }

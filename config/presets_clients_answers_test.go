@@ -63,7 +63,7 @@ func writeAnswer(t *testing.T, b *strings.Builder, r *config.Rule, row *answerRo
 		req := row.asked(t, nil)
 		closes, _ := r.Resolves(req)
 		reads, _ := r.ReadsTicket(req)
-		fmt.Fprintf(b, "%s %s closes=%q reads=%q closed=%v\n", req.Method, row.Request.Target, closes, reads, r.Resolved(req, a))
+		fmt.Fprintf(b, "%s %s may_close=%q reads=%q closed=%q\n", req.Method, row.Request.Target, closes, reads, r.Resolved(req, a))
 	default:
 		f, reason := dedup.Fault{Fingerprint: dedup.Fingerprint{Severity: "major", Cleared: row.Kind == "clear"}}, dedup.Changed
 		if row.Kind == "reopen" {

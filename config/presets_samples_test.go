@@ -7,14 +7,15 @@ import (
 
 	"oneticket/config"
 	"oneticket/dedup"
+	"oneticket/extproc/body"
 )
 
 // sampleToken is a token as the comments of presets look for it.
 const sampleToken = "idem:0123456789abcdef0123456789abcdef"
 
-// TestTicketsOfRTAreFoundByACustomField uses what the comments of the presets
-// say for an RT that has such a field.
-func TestTicketsOfRTAreFoundByACustomField(t *testing.T) {
+// TestTicketsAreFoundByACustomField uses what the comments of the presets say
+// for an installation that has such a field.
+func TestTicketsAreFoundByACustomField(t *testing.T) {
 	form := [][2]string{{"content-type", "application/x-www-form-urlencoded"}}
 	for _, c := range []struct {
 		preset         string
@@ -34,11 +35,21 @@ func TestTicketsOfRTAreFoundByACustomField(t *testing.T) {
 			"/REST/2.0/tickets?query=%27CF.%7BOneTicket%7D%27%20%3D%20%27idem%3A0123456789abcdef0123456789abcdef%27&fields=Status%2CCreated%2CCustomFields&per_page=20&orderby=id",
 			`{"items":[{"id":"5","Status":"resolved","CustomFields":[{"id":"1","name":"OneTicket","values":["` + sampleToken + `"]}]},{"id":"7","_url":"https://acme.example.test/REST/2.0/ticket/7","Status":"open","CustomFields":[{"id":"1","name":"OneTicket","values":["` + sampleToken + `"]}]}],"total":2}`,
 			`{"items":[],"total":0}`, 201, `{"id":"7","type":"ticket","_url":"https://acme.example.test/REST/2.0/ticket/7"}`},
+		{"redmine/issues", clientRow{Client: "python-redmine", Method: "POST", Target: "/r/projects/ops/issues.json", Body: `{"issue":{"subject":"s","custom_fields":[{"id":1,"value":"x"}]}}`},
+			`{"issue":{"subject":"s","custom_fields":[{"id":1,"value":"x"},{"id":7,"value":"` + sampleToken + `"}]}}`,
+			"/r/issues.json?cf_7=idem%3A0123456789abcdef0123456789abcdef&status_id=%2A&sort=created_on&limit=100",
+			`{"issues":[{"id":5,"status":{"id":5,"is_closed":true},"custom_fields":[{"id":7,"name":"OneTicket","value":"` + sampleToken + `"}]},{"id":6,"status":{"id":1,"is_closed":false},"custom_fields":[{"id":7,"value":""}]},{"id":7,"status":{"id":1,"is_closed":false},"custom_fields":[{"id":1,"value":"x"},{"id":7,"value":"` + sampleToken + `"}]}],"total_count":3}`,
+			`{"issues":[],"total_count":0}`, 201, `{"issue":{"id":7,"status":{"id":1,"is_closed":false},"custom_fields":[{"id":1,"value":"x"},{"id":7,"value":"` + sampleToken + `"}]}}`},
+		{"zammad/ticket", clientRow{Client: "a script", Method: "POST", Target: "/api/v1/tickets", Body: `{"title":"s","group":"Users"}`},
+			`{"title":"s","group":"Users","oneticket":"` + sampleToken + `"}`,
+			"/api/v1/tickets/search?query=oneticket%3A%22idem%3A0123456789abcdef0123456789abcdef%22&expand=true&limit=50&sort_by=created_at&order_by=asc",
+			`[{"id":5,"state":"closed","oneticket":"` + sampleToken + `"},{"id":6,"state":"open","oneticket":""},{"id":7,"state":"open","oneticket":"` + sampleToken + `"}]`,
+			`[]`, 201, `{"id":7,"state":"open","oneticket":"` + sampleToken + `"}`},
 	} {
 		t.Run(c.preset, func(t *testing.T) {
 			r := commentedRule(t, c.preset, "identity", "token")
 			req, text := c.create.request(t, r.Wants())
-			if sent, ok := text.SetField(r.TokenField, sampleToken); !ok || string(sent) != c.sent {
+			if sent, ok := text.Put(placeOf(r), sampleToken); !ok || string(sent) != c.sent {
 				t.Errorf("sent %s, %v", sent, ok)
 			}
 			if call, ok := r.LookUp(req, sampleToken); !ok || call.Path != c.path {
@@ -61,8 +72,17 @@ func TestTicketsOfRTAreFoundByACustomField(t *testing.T) {
 	}
 }
 
-// TestAKeyThatDiffersOnEveryTryIsNoToken: what such a client sends does not
-// fold, so repeats are answered and not sent on.
+// placeOf is where the rule's token goes.
+func placeOf(r *config.Rule) body.Place {
+	at := body.Place{Path: slices.Concat(r.TokenField, r.TokenList), Over: r.TokenVolatile, List: r.TokenList != nil && r.TokenItem == nil}
+	if i := r.TokenItem; i != nil {
+		at.Item = &body.Item{Name: i.Name, Is: i.Is, Value: i.Value, Element: i.Element}
+	}
+	return at
+}
+
+// TestAKeyThatDiffersOnEveryTryIsNoToken: ours takes its place, so that what such
+// a client sends folds.
 func TestAKeyThatDiffersOnEveryTryIsNoToken(t *testing.T) {
 	identity := "identity = { host = body.payload.source, check = body.payload.class }\n"
 	r := parse(t, `backend "b" { url = "https://events.example.test" }
@@ -73,12 +93,12 @@ rule "r" {
 	var keys []dedup.Key
 	for _, clock := range []string{"1764410400", "1764410700"} {
 		f := fault(t, r, `{"routing_key":"R","event_action":"trigger","dedup_key":"`+clock+`","payload":{"source":"db1","class":"disk","summary":"s","severity":"error"}}`)
-		if f.ClientToken != "" {
-			t.Errorf("the clock is a token: %s", f.ClientToken)
+		if f.ClientToken != "" || f.Unfolded {
+			t.Errorf("the clock is a token: %+v", f)
 		}
 		keys = append(keys, f.Ref.Key)
 	}
-	if keys[0] != keys[1] || r.Policy(config.DefaultClass).OnRefireForward {
+	if keys[0] != keys[1] || !r.TokenVolatile || !r.Policy(config.DefaultClass).OnRefireForward {
 		t.Errorf("%v", keys)
 	}
 }

@@ -250,6 +250,9 @@ A backend whose name is that of a preset, or of its family, has that preset; oth
 `)
 	for _, name := range config.Presets() {
 		info, _ := config.FindPreset(name)
+		if info.Unproven {
+			info.Title += " (unproven)"
+		}
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, cell(info.Title))
 	}
 	return b.String()

@@ -15,7 +15,8 @@ import (
 type resolve struct {
 	methods []string
 	path    *regexp.Regexp
-	id      int         // the group of the path that is the ticket's id
+	group   int         // of the path, that is the ticket's id; -1: none
+	id      *expression // the id, or a list of them, over the request and its answer; nil = by the group
 	when    *expression // over the request and its answer; nil = always
 }
 
@@ -42,8 +43,8 @@ func (l *loader) resolves(from layers, c *compiler) []resolve {
 
 func (l *loader) resolve(e hclsyntax.Expression, c *compiler) resolve {
 	s := shape{l: l, setting: "resolve", at: e.Range(), members: map[string]hclsyntax.Expression{}}
-	s.overlay(e, []string{"method", "path", "when"})
-	r := resolve{methods: s.list("method"), when: s.expression("when", c)}
+	s.overlay(e, []string{"method", "path", "id", "when"})
+	r := resolve{methods: s.list("method"), group: -1, id: s.expression("id", c), when: s.expression("when", c)}
 	if len(r.methods) == 0 || !allMethods(r.methods) {
 		l.fail(s.at, "resolve needs a method", "Methods are in capitals: one, or a list.")
 	}
@@ -55,8 +56,8 @@ func (l *loader) resolve(e hclsyntax.Expression, c *compiler) resolve {
 	if r.path = l.wholePattern(path, s.text("path"), "/?"); r.path == nil {
 		return r
 	}
-	if r.id = r.path.SubexpIndex("id"); r.id < 0 {
-		l.fail(path.Range(), `the path has no group "id"`, fmt.Sprintf("It says which part of the path is the ticket's id: %s.", `"/tickets/(?P<id>[0-9]+)"`))
+	if r.group = r.path.SubexpIndex("id"); r.group < 0 && r.id == nil {
+		l.fail(path.Range(), `the path has no group "id"`, fmt.Sprintf("It says which part of the path is the ticket's id: %s. Where that stands elsewhere, say so: id = body.ticket.id.", `"/tickets/(?P<id>[0-9]+)"`))
 	}
 	return r
 }
@@ -65,20 +66,54 @@ func allMethods(methods []string) bool {
 	return !slices.ContainsFunc(methods, func(m string) bool { return !validMethod(m) })
 }
 
-// ticket is the id in the path, if the head of the request is such a one.
-func (k *resolve) ticket(req *dedup.Request) (string, bool) {
-	if !slices.Contains(k.methods, req.Method) {
+// head reports whether the head of the request is such a one, and the id where
+// that is in the path.
+func (k *resolve) head(req *dedup.Request) (id string, ok bool) {
+	if !slices.Contains(k.methods, req.Method) || k.path == nil {
 		return "", false
 	}
 	found := k.path.FindStringSubmatch(req.Path)
-	if found == nil || found[k.id] == "" {
+	if found == nil || k.id == nil && found[k.group] == "" {
 		return "", false
 	}
-	return found[k.id], true
+	if k.id == nil {
+		id = found[k.group]
+	}
+	return id, true
+}
+
+// mostResolved bounds how many tickets one request closes.
+const mostResolved = 256
+
+// tickets are those that the request closes.
+func (k *resolve) tickets(in *input) []string {
+	path, ok := k.head(in.request)
+	switch {
+	case !ok || k.when != nil && !k.when.truth(in):
+		return nil
+	case k.id == nil:
+		return []string{path}
+	}
+	v, ok := k.id.value(in)
+	if !ok {
+		return nil
+	}
+	items := []dedup.Value{valueOf(v)}
+	if items[0].Kind == dedup.ListValue {
+		items = items[0].Items
+	}
+	var all []string
+	for _, one := range items[:min(len(items), mostResolved)] {
+		if id, ok := one.Text(); ok {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // Resolves reports, by the head of a request of a client, whether it may close
-// a ticket of the rule's backend, and which. Whether it did, Resolved says.
+// a ticket of the rule's backend, and which, where the path says that. Whether
+// it did, Resolved says.
 func (r *Rule) Resolves(req *dedup.Request) (ticketID string, ok bool) {
 	return r.resolving(req, !isReading(req.Method))
 }
@@ -96,27 +131,26 @@ func (r *Rule) resolving(req *dedup.Request, asked bool) (string, bool) {
 		return "", false
 	}
 	for i := range r.resolves {
-		if id, ok := r.resolves[i].ticket(req); ok {
+		if id, ok := r.resolves[i].head(req); ok {
 			return id, true
 		}
 	}
 	return "", false
 }
 
-// Resolved reports whether the ticket that Resolves or ReadsTicket named is
-// closed, by the request with its body and by the backend's answer.
-func (r *Rule) Resolved(req *dedup.Request, a *dedup.Answer) bool {
+// Resolved are the tickets that are closed, by a request for which Resolves or
+// ReadsTicket said yes, with its body, and by the backend's answer.
+func (r *Rule) Resolved(req *dedup.Request, a *dedup.Answer) []string {
 	if a == nil || a.Status < 200 || a.Status > 299 {
-		return false
+		return nil
 	}
 	in := &input{request: req, more: map[string]dedup.Value{"answer": answerValue(a)}}
 	for i := range r.resolves {
-		k := &r.resolves[i]
-		if _, ok := k.ticket(req); ok && (k.when == nil || k.when.truth(in)) {
-			return true
+		if ids := r.resolves[i].tickets(in); len(ids) > 0 {
+			return ids
 		}
 	}
-	return false
+	return nil
 }
 
 func answerValue(a *dedup.Answer) dedup.Value {
@@ -143,7 +177,7 @@ func (r *Rule) ResolveMethods() []string {
 func (r *Rule) ResolveWants() (request, answer *dedup.Want) {
 	var whens []*expression
 	for _, k := range r.resolves {
-		whens = append(whens, k.when)
+		whens = append(whens, k.when, k.id)
 	}
 	return dedup.NewWant(bodyPaths(whens)...), dedup.NewWant(answerPaths(whens)...)
 }

@@ -20,12 +20,14 @@ type Rule struct {
 	RetryMode bool   // there is no identity: the key is the request's, and lives for the window
 
 	RejectMissing bool
-	TokenHeader   string   // lower case; "" = none
-	TokenField    []string // where the request carries NativeToken, set if absent; nil = none
-	TokenList     []string // the list that it is appended to; nil = none
-	TokenMax      int      // characters that the field holds; 0 is without limit
-	ReplayHeaders []string // lower case
-	DropHeaders   []string // lower case
+	TokenHeader   string     // lower case; "" = none
+	TokenField    []string   // where the request carries NativeToken, set if absent; nil = none
+	TokenList     []string   // the list that it is appended to; nil = none
+	TokenItem     *TokenItem // the object of that list which carries it; nil = it is an item itself
+	TokenVolatile bool       // the client's own token differs on every try: it is none, and is replaced
+	TokenMax      int        // characters that the field holds; 0 is without limit
+	ReplayHeaders []string   // lower case
+	DropHeaders   []string   // lower case
 
 	Wait       time.Duration
 	MaxWaiters int
@@ -56,7 +58,6 @@ type Rule struct {
 	cleared    *expression
 	class      *expression
 	witness    *expression
-	volatile   bool // the client's own token is not to be trusted
 	answer     answer
 	form       tokenForm
 	calls      calls
@@ -112,6 +113,7 @@ func (r *Rule) Fault(req *dedup.Request) (dedup.Fault, error) {
 	}
 	r.readClass(in, &f)
 	f.ClientToken = r.clientToken(req)
+	f.Unfolded = r.unfolded(req, &f)
 	if r.witness != nil {
 		title, _ := r.witness.text(in)
 		f.Witness = dedup.NormalTitle(title)
@@ -187,7 +189,7 @@ func (r *Rule) readClass(in *input, f *dedup.Fault) {
 // clientToken is the key that the client has set itself: in the backend's own
 // field, by which it can be looked up, else in the header.
 func (r *Rule) clientToken(req *dedup.Request) string {
-	if r.volatile {
+	if r.TokenVolatile {
 		return ""
 	}
 	if text, ok := r.fieldToken(req); ok {

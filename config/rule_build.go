@@ -211,7 +211,7 @@ func (l *loader) readToken(r *Rule, from layers) {
 		r.TokenMax = int(v.number)
 	}
 	if v, ok := s.scalar("volatile", Setting{Kind: Flag}); ok {
-		r.volatile = v.flag
+		r.TokenVolatile = v.flag
 	}
 }
 

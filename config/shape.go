@@ -32,7 +32,7 @@ func (l *loader) shape(from layers, setting string, allowed ...string) shape {
 func (s *shape) overlay(e hclsyntax.Expression, allowed []string) {
 	object, ok := e.(*hclsyntax.ObjectConsExpr)
 	if !ok {
-		s.l.fail(e.Range(), s.setting+" is an object", "It can have "+listed(allowed)+": "+s.setting+" = { "+allowed[0]+" = ... }.")
+		s.l.fail(e.Range(), s.setting+" is an object", s.example(allowed))
 		return
 	}
 	seen := map[string]bool{}
@@ -54,6 +54,14 @@ func (s *shape) overlay(e hclsyntax.Expression, allowed []string) {
 		}
 		seen[name] = true
 	}
+}
+
+// example shows an object; with no allowed names, the members are the user's.
+func (s *shape) example(allowed []string) string {
+	if len(allowed) == 0 {
+		return s.setting + " = { name = ... }."
+	}
+	return "It can have " + listed(allowed) + ": " + s.setting + " = { " + allowed[0] + " = ... }."
 }
 
 // memberName is the name of a member, which is written, never computed.

@@ -27,6 +27,7 @@ func (l *loader) warn() {
 			}
 		}
 	}
+	l.warnOfUnproven()
 	l.warnOfWait()
 	l.warnOfPlaces()
 	l.warnOfUnconnected()

@@ -16,6 +16,8 @@ type Claim struct {
 
 	Bearer Bearer // who asks: what the backend shows on behalf of this claim, it shows to them
 
+	seeks bool // it sends nothing: it only wants to know whether the ticket is there
+
 	// For an Engine only; Decide does not look at them.
 	Wait     time.Duration       // how long to wait for the first of duplicates, in all
 	Exchange time.Duration       // what is needed of the lease when the create is let go

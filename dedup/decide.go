@@ -69,6 +69,8 @@ func (c *Claim) onClaimed(rec Record, now time.Time) Decision {
 func (c *Claim) onDoubtful(rec Record, now time.Time) Decision {
 	settled := rec.lastEnded().Add(c.Policy.Settle)
 	switch {
+	case c.foldsAgain():
+		return c.retry(rec, Retried, now)
 	case c.Policy.CanLookUp:
 		return c.look(rec, now)
 	case c.cleared():
@@ -80,6 +82,12 @@ func (c *Claim) onDoubtful(rec Record, now time.Time) Decision {
 	default:
 		return c.retry(rec, Retried, now)
 	}
+}
+
+// foldsAgain reports whether the create may be sent again at any time: a backend
+// that folds takes it into the ticket of the first, also where that lands later.
+func (c *Claim) foldsAgain() bool {
+	return c.Policy.Memory == Folds && !c.Fault.Unfolded && !c.cleared() && !c.seeks
 }
 
 func (c *Claim) onOpen(rec Record, now time.Time) Decision {

@@ -104,6 +104,15 @@
 //	closed?, may land   | busy                            | busy                            | update changed > closed?/clearing
 //	closed?             | create closed +double > claimed | create closed +double > claimed | update changed > closed?/clearing
 //
+// The same where the ticket system folds: whenever the create is sent again, it
+// becomes the ticket of the first send, or the other way round, so that nobody
+// waits for anything. Not where it cannot carry the token:
+//
+//	same, folds         | same fire                | other fire               | clear
+//	claimed, lease over | create retried > claimed | create retried > claimed | pass unmatched_clear +dead > closed?
+//	doubtful            | create retried > claimed | create retried > claimed | pass unmatched_clear +dead > closed?
+//	doubtful, settled   | create retried > claimed | create retried > claimed | pass unmatched_clear +dead > closed?
+//
 // The outcome of the holder's own create ("late": of another's, in the same
 // episode), and of the read of a ticket that the ticket system remembers:
 //

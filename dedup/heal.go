@@ -101,6 +101,7 @@ func (h *Hold) seek(ctx context.Context) (Record, seeking) {
 		return Record{}, seekAgain
 	}
 	c := h.again()
+	c.seeks = true
 	for range maxRounds {
 		found, err := h.found(ctx)
 		switch {
@@ -242,7 +243,7 @@ func (h *Hold) tryAgain(ctx context.Context) (done, over bool) {
 		return true, false
 	case h.overtaken(found):
 		return false, true
-	case found.Record.State == Doubtful: // a try of ours may have made it
+	case found.Record.State == Doubtful && !h.claim.foldsAgain(): // a try of ours may have made it
 		if _, state := h.seek(ctx); state != seekAbsent {
 			return state == seekFound, state == seekOver
 		}

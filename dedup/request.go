@@ -45,6 +45,7 @@ type Fault struct {
 	Class       string
 	ClientToken string // the key that the client itself has set in the header or the native field; it stays, and is the token
 	Witness     string // the normalised title; empty when the rule has none
+	Unfolded    bool   // the create cannot carry the token, so that a backend that folds would not know it again
 }
 
 // Unkeyed is the error of a rule that finds no key in a request. Such a

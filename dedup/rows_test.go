@@ -59,6 +59,8 @@ func TestWhatAClaimFinds(t *testing.T) {
 	t.Parallel()
 	forwarding := with(asking, func(p *dedup.Policy) { p.OnRefireForward = true })
 	folding := with(forwarding, func(p *dedup.Policy) { p.VerifyEvery = 0 })
+	folds := with(asking, func(p *dedup.Policy) { p.Memory = dedup.Folds })
+	unfolded := func(c *dedup.Claim) { c.Fault.Unfolded = true }
 	provisional := with(blind, func(p *dedup.Policy) { p.Provisional = true })
 	waited := func(c *dedup.Claim) { c.Waited = true }
 	verified := func(c *dedup.Claim) { c.Verified = true }
@@ -97,6 +99,10 @@ func TestWhatAClaimFinds(t *testing.T) {
 		{"doubtful, a clear: look the token up", claimOn(asking, "doubtful", "C"), "lookup > looking"},
 		{"doubtful, a clear and nobody to ask: untouched, the dead letter kept", claimOn(blind, "doubtful", "C"), "pass unmatched_clear +dead > closed?"},
 		{"doubtful and nobody to ask: busy until settle", claimOn(blind, "doubtful", "A"), "busy"},
+		{"doubtful where the backend folds: sent again at once", claimOn(folds, "doubtful", "A"), "create retried > claimed"},
+		{"a lease is over where the backend folds: sent again at once", claimOn(folds, "claimed, lease over", "B"), "create retried > claimed"},
+		{"doubtful where the backend folds, but not by this create: look the token up", claimOn(folds, "doubtful", "A", unfolded), "lookup > looking"},
+		{"doubtful where the backend folds, a clear: look the token up", claimOn(folds, "doubtful", "C"), "lookup > looking"},
 		{"doubtful, settled and nobody to ask: sent again", claimOn(blind, "doubtful, settled", "A"), "create retried > claimed"},
 		{"open, the same again: answered", claimOn(asking, "open", "A"), "suppress refire"},
 		{"open, the same again where the backend counts repeats: sent on", tellForwarded(forwarded), "suppress refire forwarded"},

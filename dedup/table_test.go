@@ -112,9 +112,11 @@ func widest(cells [][]string, column int) int {
 func stateTables() []stateTable {
 	full := policyOf(systemNamed("look"), false, true, true)
 	bare := policyOf(systemNamed("nothing"), false, false, false)
+	folds := policyOf(systemNamed("folds"), false, false, false)
 	return []stateTable{
 		{title: "claim of", policy: full, rows: rowsOf(&full), events: []stateEvent{fires("same fire", "A"), fires("other fire", "B"), fires("clear", "C")}},
 		{title: "same, nobody to ask", policy: bare, rows: bareRows(&bare), events: []stateEvent{fires("same fire", "A"), fires("other fire", "B"), fires("clear", "C")}},
+		{title: "same, folds", policy: folds, rows: bareRows(&folds)[:3], events: []stateEvent{fires("same fire", "A"), fires("other fire", "B"), fires("clear", "C")}},
 		{title: "create", policy: full, rows: rowsOf(&full), events: createEvents()},
 		{title: "update", policy: full, rows: rowsOf(&full), events: updateEvents()},
 		{title: "close, look-up", policy: full, rows: rowsOf(&full), events: append(closeEvents(), lookUpEvents()...)},

@@ -49,7 +49,7 @@ func (x *exchange) bulkAnswered(ctx context.Context, raw []byte) reply {
 	}
 	for i, e := range x.bulk.sent {
 		if e.one != nil && !slices.Contains(again, e) {
-			end.settle(ctx, e.one, outcomes[i])
+			end.settle(ctx, e, outcomes[i])
 		}
 	}
 	if len(again) > 0 {
@@ -64,13 +64,18 @@ type bulkEnd struct {
 	untrue      bool     // the success of one is not true, or what became of one is not known
 	merged      bool     // some were sent again
 	corrections []func() // of those that are in doubt
+	lost        []lostOne
 }
 
-func (b *bulkEnd) settle(ctx context.Context, one *exchange, o dedup.Outcome) {
-	hold := one.hold
-	b.untrue = one.settledOne(ctx, o) || b.untrue
+func (b *bulkEnd) settle(ctx context.Context, e *element, o dedup.Outcome) {
+	hold := e.one.hold
+	untrue, goesOn := e.one.settledOne(ctx, o)
+	b.untrue = untrue || b.untrue
+	if goesOn {
+		b.lost = append(b.lost, lostOne{e, hold, o.Kind})
+	}
 	if hold != nil && o.Kind == dedup.OutcomeUnknown {
-		b.corrections = append(b.corrections, one.correction(hold))
+		b.corrections = append(b.corrections, e.one.correction(hold))
 	}
 }
 
@@ -78,9 +83,12 @@ func (b *bulkEnd) settle(ctx context.Context, one *exchange, o dedup.Outcome) {
 // one that was sent.
 func (x *exchange) bulkGoesBack(ctx context.Context, m *manyAnswer, end *bulkEnd) reply {
 	local := x.ended().local()
+	healed := x.healMany(ctx, end.lost)
 	switch {
 	case !x.tell:
 		return x.decorated()
+	case healed && x.bulk.known():
+		return x.recoveredMany()
 	case end.untrue:
 		return x.give(notTrue(untrueRetry, x.note.key))
 	case len(x.bulk.sent) == len(x.bulk.all) && !end.merged:
@@ -93,9 +101,9 @@ func (x *exchange) bulkGoesBack(ctx context.Context, m *manyAnswer, end *bulkEnd
 	return x.goesBack()
 }
 
-// settledOne writes the outcome of one create; true where its success is not
-// true.
-func (x *exchange) settledOne(ctx context.Context, o dedup.Outcome) bool {
+// settledOne writes the outcome of one create: whether its success is not true,
+// and whether it has no ticket and is to be gone on with.
+func (x *exchange) settledOne(ctx context.Context, o dedup.Outcome) (untrue, goesOn bool) {
 	hold := x.hold
 	claimed := o.Kind == dedup.OutcomeCreated || o.Kind == dedup.OutcomeRemembered
 	if hold == nil {
@@ -103,27 +111,26 @@ func (x *exchange) settledOne(ctx context.Context, o dedup.Outcome) bool {
 			x.joins(ctx, j.ref, j.episode, o.Bearer, o.Ticket)
 		}
 		x.joining = nil
-		return false
+		return false, false
 	}
 	st, err := x.settle(ctx, o)
 	switch {
 	case claimed && (err != nil || st.Success):
 		x.server.unletter(x.sending.ref, x.sending.episode)
 		x.dropped()
-		return false
+		return false, false
 	case claimed:
 		if st.DeadLetter {
 			x.keepLetter(ctx, dedup.OutcomeUnknown)
 		}
 		x.dropped()
-		return true
+		return true, false
 	case !unmade(o.Kind, x.answered.status):
 		x.dropped()
-		return false
+		return false, false
 	}
 	x.keepLetter(ctx, o.Kind)
-	x.followUp(hold, o.Kind, x.canLookUp)
-	return false
+	return false, true
 }
 
 // together waits for what other requests are at, and puts the items back in

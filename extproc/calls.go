@@ -203,7 +203,7 @@ func (c *Caller) request(ctx context.Context, o *Outlet, call dedup.Call, as Cre
 	if call.Body != nil {
 		body = bytes.NewReader(call.Body)
 	}
-	request, err := http.NewRequestWithContext(ctx, call.Method, strings.TrimRight(o.Via, "/")+call.Path, body)
+	request, err := http.NewRequestWithContext(ctx, call.Method, strings.TrimRight(o.Via, "/")+as.target(call.Path), body)
 	if err != nil {
 		return nil, withoutURL(err)
 	}

@@ -26,6 +26,7 @@ type desk struct {
 	who     bearer
 	whole   bool // as is all of the sender's credential, so that an answer to it says something of all
 
+	folds   bool        // sent again, the create becomes the ticket of the first send
 	unsure  atomic.Bool // it may have been sent already: again only after a look-up that found nothing
 	absent  atomic.Bool // what the last look-up has said
 	created atomic.Bool // by an attempt of ours
@@ -41,8 +42,8 @@ func (x *exchange) newDesk(ctx context.Context, rule *Rule, fault dedup.Fault, r
 		server: x.server, rule: rule, request: x.request, fault: fault, head: x.head, raw: raw,
 		as: x.credentials(rule), who: x.whoOf(ctx, rule),
 	}
-	presented := dedup.Request{Header: d.as.fields}
-	d.whole = slices.Equal(rule.credential(&d.request), rule.credential(&presented))
+	d.folds = rule.policy(fault.Class).Memory == dedup.Folds && !fault.Unfolded
+	d.whole = rule.presents(&d.request, d.as)
 	return d
 }
 
@@ -154,6 +155,9 @@ func (d *desk) hasNative(path []string, native string) bool {
 	}
 	v = at(v, path)
 	is := func(one dedup.Value) bool { text, ok := one.Text(); return ok && text == native }
+	if i := d.rule.TokenItem; i != nil {
+		return slices.ContainsFunc(i.Of(v), func(one dedup.Value) bool { return is(one.Member(i.Value)) })
+	}
 	return is(v) || slices.ContainsFunc(v.Items, is)
 }
 
@@ -208,7 +212,7 @@ func (d *desk) Create(ctx context.Context, token string) dedup.Outcome {
 	r, o := d.sendUntilTaken(ctx, token, within)
 	d.noted(r, o.Kind == dedup.OutcomeCreated)
 	d.created.Store(o.Kind == dedup.OutcomeCreated)
-	d.unsure.Store(o.Kind == dedup.OutcomeUnknown || o.Kind == dedup.OutcomeExists) // what was before is surely not there
+	d.unsure.Store(!d.folds && (o.Kind == dedup.OutcomeUnknown || o.Kind == dedup.OutcomeExists)) // what was before is surely not there
 	d.server.count.Resent(d.rule.Name, o.Kind)
 	d.server.o.Log.Info("sent again", "rule", d.rule.Name, "key", d.fault.Ref.Key, "outcome", o.Kind, "status", r.Answer.Status)
 	return o

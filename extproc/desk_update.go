@@ -13,14 +13,18 @@ func (d *desk) Update(ctx context.Context, ticket dedup.Ticket, token string, ne
 	fault := d.fault
 	fault.Fingerprint = next
 	if d.rule.OnUpdateForward && !next.Cleared && reason != dedup.Reopened {
-		return d.forwarded(ctx)
+		return d.forwarded(ctx, token)
 	}
 	var call dedup.Call
 	ok := d.rule.Asks.Update != nil
 	if ok {
 		call, ok = d.rule.Asks.Update(&d.request, ticket, token, fault, reason)
 	}
-	if !ok { // and it never will be: as if it were refused to this caller
+	switch {
+	case ok:
+	case d.rule.OnUpdateForward && next.Cleared: // the client's own request is the clear
+		return d.forwarded(ctx, token)
+	default: // and it never will be: as if it were refused to this caller
 		return dedup.UpdateOutcome{Kind: dedup.UpdateRefused, Mine: true}
 	}
 	r := d.call(ctx, call, d.asking())
@@ -59,12 +63,18 @@ func (d *desk) readRefused(ctx context.Context, ticket dedup.Ticket, status int,
 }
 
 // forwarded: the client's own request is the update. Its answer is the client's.
-func (d *desk) forwarded(ctx context.Context) dedup.UpdateOutcome {
+// Where the backend folds it needs the token, to be of the ticket at all; to any
+// other backend it would be the create once more.
+func (d *desk) forwarded(ctx context.Context, token string) dedup.UpdateOutcome {
+	if !d.folds {
+		token = ""
+	}
 	within := d.rule.Timeout
 	if within <= 0 {
 		within = callWithin
 	}
-	r := d.call(ctx, d.asItCame(), within)
+	call, _ := d.again(token)
+	r := d.call(ctx, call, within)
 	o := updateOutcome(r, func(a *dedup.Answer) dedup.UpdateOutcome {
 		return forwardedSays(d.rule.Judge(&d.request, a).Says, a)
 	})
@@ -76,12 +86,6 @@ func (d *desk) forwarded(ctx context.Context) dedup.UpdateOutcome {
 	}
 	o.Answer = answer
 	return o
-}
-
-// asItCame is the client's own request, without a token.
-func (d *desk) asItCame() dedup.Call {
-	call, _ := d.again("")
-	return call
 }
 
 // forwardedSays reads the answer to an update that no rule describes but as a

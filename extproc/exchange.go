@@ -150,8 +150,8 @@ func (x *exchange) onRequest(e event) reply {
 	acting := x.match(cluster)
 	switch {
 	case len(x.matched) == 0:
-		if one := x.resolves(cluster); one != nil {
-			return x.onResolve(one, e)
+		if one := x.resolves(); one != nil {
+			return x.onResolve(one, e, resolves)
 		}
 		return x.notOurs()
 	case !x.mode.served():
@@ -164,6 +164,9 @@ func (x *exchange) onRequest(e event) reply {
 		x.step = atEnd // whatever follows is not what we would take it for
 		return r
 	case acting == nil:
+		if one := x.resolves(); one != nil {
+			return x.onResolve(one, e, ruleOff)
+		}
 		return x.off(x.matched[0])
 	case e.end, x.head.contentLength() == 0:
 		return x.passAtHeader(acting, dedup.WhyNoBody)
@@ -226,21 +229,30 @@ func (x *exchange) onRequestBody(ctx context.Context, e event) reply {
 	var unkeyed *dedup.Unkeyed
 	switch {
 	case rule == nil:
-		return x.notOurs()
+		return x.mayResolve(e.body, x.notOurs())
 	case rule.Action == Off:
-		return x.off(rule)
+		return x.mayResolve(e.body, x.off(rule))
 	case err == nil && x.bulk != nil:
 		return x.decideBulk(ctx, rule)
 	case err == nil:
-		return x.decide(ctx, rule, fault, e.body)
+		fault.Unfolded = fault.Unfolded || fault.ClientToken == "" && x.head.signed()
+		return x.unmatched(x.decide(ctx, rule, fault, e.body), e.body)
 	case !errors.As(err, &unkeyed):
 		x.server.o.Log.Error("a rule failed on a request, which is sent on untouched", "rule", rule.Name, "error", err)
 		return x.pass(rule, dedup.WhyInternal)
 	case unkeyed.Field != "" && rule.RejectMissing && rule.Action == Enforce:
 		return x.reject(rule, unkeyed)
 	default:
-		return x.pass(rule, unkeyed.Why)
+		return x.mayResolve(e.body, x.pass(rule, unkeyed.Why))
 	}
+}
+
+// unmatched: what no record takes may still name a ticket.
+func (x *exchange) unmatched(r reply, raw []byte) reply {
+	if x.note.kind == dedup.Pass && x.note.reason == string(dedup.UnmatchedClear) {
+		return x.mayResolve(raw, r)
+	}
+	return r
 }
 
 // read finds the rule that the request is for, and the fault in it; no rule if

@@ -131,7 +131,7 @@ func (x *exchange) bareMany(ctx context.Context, m *manyAnswer, again []*element
 	if d == nil {
 		for _, e := range again {
 			if e.one != nil {
-				end.settle(ctx, e.one, dedup.Outcome{Kind: dedup.OutcomeRefused})
+				end.settle(ctx, e, dedup.Outcome{Kind: dedup.OutcomeRefused})
 			}
 		}
 		return m
@@ -157,7 +157,7 @@ func (x *exchange) bareMany(ctx context.Context, m *manyAnswer, again []*element
 			})
 		}
 		e.one.answered = x.answered
-		end.settle(ctx, e.one, o)
+		end.settle(ctx, e, o)
 	}
 	if len(again) == len(x.bulk.sent) {
 		return second

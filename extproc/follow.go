@@ -152,7 +152,7 @@ func (f *followUp) start(kind dedup.OutcomeKind, canLookUp bool, pause time.Dura
 	case dedup.OutcomeExists: // sent again, it would exist again
 		heal, again.Tries = true, 0
 	default:
-		heal = true
+		heal = !f.desk.folds || again.Tries == 0 // else it is sent again at once
 	}
 	d := f.desk
 	run := func(ctx context.Context) { f.run(ctx, d, heal, again) }

@@ -42,12 +42,21 @@ func (x *exchange) heal(ctx context.Context, hold *dedup.Hold, kind dedup.Outcom
 	case kind != dedup.OutcomeUnknown || within <= 0:
 		return dedup.Record{}, false
 	}
+	return x.healIn(ctx, x.staysFor(within), within, hold)
+}
+
+// staysFor is how long the client of a lost answer is to wait for look-ups: the
+// proxy would wait for longer.
+func (x *exchange) staysFor(within time.Duration) *stay {
 	s := x.answerStay(within + time.Second)
 	s.prolong()
-	end := time.Now().Add(within + time.Second)
-	if s.until.After(end) { // the proxy would wait for longer than the client is to
+	if end := time.Now().Add(within + time.Second); s.until.After(end) {
 		s.until = end
 	}
+	return s
+}
+
+func (x *exchange) healIn(ctx context.Context, s *stay, within time.Duration, hold *dedup.Hold) (dedup.Record, bool) {
 	rec, found := hold.Heal(s.in(ctx), min(within, s.left()))
 	if found {
 		x.server.count.Healed(x.rule.Name)

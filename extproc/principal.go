@@ -101,6 +101,16 @@ func (r *Rule) credential(req *dedup.Request) []string {
 	return parts
 }
 
+// presents reports whether calls with these credentials present all that makes
+// the sender's.
+func (r *Rule) presents(req *dedup.Request, as Credentials) bool {
+	if _, proxied := req.HeaderValue("proxy-authorization"); r.Presents != nil {
+		return !proxied && r.Presents(req)
+	}
+	presented := dedup.Request{Header: as.fields}
+	return slices.Equal(r.credential(req), r.credential(&presented))
+}
+
 // principal is the stable part of it: where the rule does not say, the
 // Authorization header, else the anonymous one.
 func (r *Rule) principal(req *dedup.Request) string {

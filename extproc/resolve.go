@@ -15,32 +15,28 @@ type closer interface {
 	CloseHeld(ctx context.Context, ref dedup.Ref, id string, p *dedup.Policy) error
 }
 
-// A resolving is a request of a client that may close a ticket, or whose answer
-// may show that it is closed. It passes untouched.
-type resolving struct {
-	rule   *Rule
-	ticket string
-}
+// A resolving is a request of a client that may close tickets, or whose answer
+// may show that one is closed. It passes untouched.
+type resolving struct{ rule *Rule }
 
-// resolves finds what ticket a request that no rule takes for a create is
-// about; nil when it is about none. Resolves count also while a rule is off.
-func (x *exchange) resolves(cluster string) *resolving {
+// resolves finds the rule by which a request may be about tickets that are there
+// already; nil when there is none. Resolves count also while a rule is off.
+func (x *exchange) resolves() *resolving {
+	cluster := x.asked.text("xds.cluster_name")
 	_, known := x.rules.Hosts[cluster]
 	for _, r := range x.rules.Rules {
-		if known && r.Backend != cluster || r.Resolves.Names == nil {
+		if known && r.Backend != cluster || r.Resolves.Head == nil || !r.Resolves.Head(&x.request) {
 			continue
 		}
-		if id, ok := r.Resolves.Names(&x.request); ok {
-			return &resolving{r, id}
-		}
+		return &resolving{r}
 	}
 	return nil
 }
 
 // onResolve lets the request pass, and asks for what is needed to see whether
-// it closes the ticket.
-func (x *exchange) onResolve(one *resolving, e event) reply {
-	x.decided(one.rule, note{kind: dedup.Pass, reason: resolves})
+// it closes a ticket.
+func (x *exchange) onResolve(one *resolving, e event, reason string) reply {
+	x.decided(one.rule, note{kind: dedup.Pass, reason: reason})
 	r := reply{note: x.note}
 	switch {
 	case !x.mode.served():
@@ -62,6 +58,7 @@ func (x *exchange) onResolve(one *resolving, e event) reply {
 func (x *exchange) onResolveBody(raw []byte) reply {
 	x.step = atAnswer
 	rule := x.resolving.rule
+	x.request.Raw, x.request.Body = nil, dedup.Value{}
 	if b, err := body.Decode(raw, x.head.value("content-type"), x.head.value("content-encoding"), x.server.limits(rule)); err == nil {
 		x.request.Raw = b.Text
 		x.request.Body, _ = b.Value(rule.Resolves.Want) // what does not parse has no fields
@@ -69,7 +66,23 @@ func (x *exchange) onResolveBody(raw []byte) reply {
 	return reply{note: x.note}
 }
 
-// resolved closes the ticket if the answer says so; the client waits for it,
+// mayResolve is the reply to a request that is sent on as it came, at the path
+// of a create: some APIs close a ticket where they make it. The reply without
+// that is otherwise.
+func (x *exchange) mayResolve(raw []byte, otherwise reply) reply {
+	if otherwise.answer != nil || x.replaying != nil || x.hold != nil || x.joining != nil || x.bulk != nil {
+		return otherwise
+	}
+	if x.resolving = x.resolves(); x.resolving == nil {
+		return otherwise
+	}
+	if x.rule == nil { // no rule takes it for a create
+		x.decided(x.resolving.rule, note{kind: dedup.Pass, reason: resolves})
+	}
+	return x.onResolveBody(raw)
+}
+
+// resolved closes the tickets if the answer says so; the client waits for it,
 // because its next request may be for a new one.
 func (x *exchange) resolved(ctx context.Context, raw []byte) {
 	one := x.resolving
@@ -82,8 +95,10 @@ func (x *exchange) resolved(ctx context.Context, raw []byte) {
 		answer.Raw = b.Text
 		answer.Body, _ = b.Value(one.rule.Resolves.Answer)
 	}
-	if one.rule.Resolves.Closed(&x.request, answer) && !x.shownBefore(one) {
-		x.server.closed(ctx, one.rule, one.ticket)
+	for _, ticket := range one.rule.Resolves.Closed(&x.request, answer) {
+		if !x.shownBefore(one.rule, ticket) {
+			x.server.closed(ctx, one.rule, ticket)
+		}
 	}
 }
 
@@ -93,11 +108,11 @@ const shownFor = time.Minute
 
 // shownBefore reports whether the request only reads the ticket, and one of late
 // has shown already that it is closed.
-func (x *exchange) shownBefore(one *resolving) bool {
+func (x *exchange) shownBefore(rule *Rule, ticket string) bool {
 	if x.request.Method != http.MethodGet && x.request.Method != http.MethodHead {
 		return false
 	}
-	id, now := one.rule.Backend+" "+one.ticket, x.server.o.Now()
+	id, now := rule.Backend+" "+ticket, x.server.o.Now()
 	at, _ := x.server.shown.of(id)
 	if !at.IsZero() && now.Sub(at) < shownFor {
 		return true

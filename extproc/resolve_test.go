@@ -13,14 +13,17 @@ import (
 // resolving is a rule that knows resolves and reads of tickets.
 func resolving(r *rig, _ *extproc.Options) {
 	r.rule.Resolves = extproc.Resolves{
-		Names: func(q *dedup.Request) (string, bool) {
-			id, ok := strings.CutPrefix(q.Path, "/api/now/table/incident/")
-			return id, ok && (q.Method == "PATCH" || q.Method == "GET")
+		Head: func(q *dedup.Request) bool {
+			_, ok := strings.CutPrefix(q.Path, "/api/now/table/incident/")
+			return ok && (q.Method == "PATCH" || q.Method == "GET")
 		},
-		Closed: func(q *dedup.Request, a *dedup.Answer) bool {
+		Closed: func(q *dedup.Request, a *dedup.Answer) []string {
 			state, _ := q.Body.Member("state").Text()
 			shown, _ := a.Body.Member("state").Text()
-			return a.Status == 200 && (state == "6" || shown == "6")
+			if a.Status == 200 && (state == "6" || shown == "6") {
+				return []string{strings.TrimPrefix(q.Path, "/api/now/table/incident/")}
+			}
+			return nil
 		},
 	}
 }
@@ -139,5 +142,52 @@ func TestWhatIsNeitherACreateNorAResolveIsNotSeenAgain(t *testing.T) {
 	m := r.proxy().ask(requestHeaders(":method", "GET", ":path", "/api/now/table/problem"))
 	if m.GetModeOverride() == nil || metadata(m, "reason") != "no_match" {
 		t.Errorf("got %v", m)
+	}
+}
+
+// TestACloseWhereCreatesAreMadeIsSeen: also while the rule is off, and where the
+// request lacks the identity.
+func TestACloseWhereCreatesAreMadeIsSeen(t *testing.T) {
+	const path = "/api/now/table/incident"
+	sameRoute := func(r *rig, _ *extproc.Options) {
+		r.rule.Resolves = extproc.Resolves{
+			Head: func(q *dedup.Request) bool { return q.Path == path && q.Method == "POST" },
+			Closed: func(q *dedup.Request, a *dedup.Answer) []string {
+				id, _ := q.Body.Member("over").Text()
+				if a.Status != 200 || id == "" {
+					return nil
+				}
+				return []string{"0009", id}
+			},
+		}
+	}
+	for name, c := range map[string]struct {
+		body, status, reason string
+		want                 dedup.State
+	}{
+		"no create by its body":  {`{"kind":"comment","over":"0001"}`, "200", "resolve", dedup.Closed},
+		"without the identity":   {`{"cmdb_ci":"db-1","over":"0001"}`, "200", "missing", dedup.Closed},
+		"refused":                {`{"kind":"comment","over":"0001"}`, "403", "resolve", dedup.Open},
+		"of nobody":              {`{"kind":"comment","over":"0002"}`, "200", "resolve", dedup.Open},
+		"something else besides": {`{"kind":"comment"}`, "200", "resolve", dedup.Open},
+	} {
+		for _, action := range []extproc.Action{extproc.Enforce, extproc.Off} {
+			t.Run(name+", "+string(action), func(t *testing.T) {
+				r := newRig(t, sameRoute)
+				r.first()
+				r.turn(action)
+				p := r.proxy()
+				head := requestHeaders(":path", path, "content-type", "application/json")
+				p.ask(head)
+				m := p.ask(requestBody(c.body))
+				if got := metadata(m, "reason"); m.GetRequestBody().GetResponse().GetBodyMutation() != nil || action == extproc.Enforce && got != c.reason || action == extproc.Off && got != "off" {
+					t.Errorf("its body is answered with %v", m)
+				}
+				p.answer(c.status, `{}`)
+				if rec := r.record(createBody); rec.State != c.want {
+					t.Errorf("the record is %s, want %s", rec.State, c.want)
+				}
+			})
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"oneticket/dedup"
+	"oneticket/extproc/body"
 )
 
 // Action is what the filter does with the requests of a rule.
@@ -32,14 +33,20 @@ type Rule struct {
 
 	Each *Each // how a request is taken apart that holds several creates; nil: each request is one
 
-	Principal        func(*dedup.Request) string   // the stable part of the sender's credential; nil: the Authorization header
-	Credential       func(*dedup.Request) []string // all that makes it; nil: the headers that CredentialHeader names
-	CredentialHeader func(name string) bool        // lower case; the headers beside the usual ones that are part of a credential; nil: none
+	Principal       func(*dedup.Request) string   // the stable part of the sender's credential; nil: the Authorization header
+	Credential      func(*dedup.Request) []string // all that makes it; nil: the headers that CredentialHeader names
+	CredentialQuery func(name string) bool        // the query parameters that calls repeat; nil: none
+	// Presents reports whether every call that the rule makes presents the whole
+	// credential of the request, so that an answer to it says something of all of
+	// it; nil: where that is all in headers that calls repeat.
+	Presents         func(*dedup.Request) bool
+	CredentialHeader func(name string) bool // lower case; the headers beside the usual ones that are part of a credential; nil: none
 
-	RejectMissing bool     // on_missing = "reject": 422 instead of sending on
-	TokenHeader   string   // the header that carries the token to the backend, lower case; "" = none
-	TokenField    []string // path of the member of the body that carries it, set if absent; nil = none
-	TokenList     []string // path of the list that it is added to; nil = none
+	RejectMissing bool       // on_missing = "reject": 422 instead of sending on
+	TokenHeader   string     // the header that carries the token to the backend, lower case; "" = none
+	TokenField    []string   // path of the member of the body that carries it, set if absent; nil = none
+	TokenList     []string   // path of the list that it is added to; nil = none
+	TokenItem     *body.Item // the object of that list which has it; nil: it is an item itself
 	// Native is the token as it stands in the field or the list; false: they
 	// cannot hold it. nil: as it is.
 	Native func(token string) (string, bool)
@@ -47,7 +54,7 @@ type Rule struct {
 	// token in the field or the list. nil: it never says so.
 	RejectsField  func(*dedup.Answer) bool
 	Field         *FieldSwitch // of all rules with that field of the backend; nil: it stays on
-	TokenVolatile bool         // what the client itself sets in the header differs on every try, and is replaced
+	TokenVolatile bool         // what the client itself sets in the header or the field differs on every try, and is replaced
 	ReplayHeaders []string     // lower case; kept in a stored answer although the defaults drop them
 	DropHeaders   []string     // lower case; dropped beside the defaults
 
@@ -87,12 +94,12 @@ type Asks struct {
 }
 
 // Resolves are how a rule sees, in requests of clients that are no creates,
-// that a ticket is closed. Names is nil where it cannot.
+// that tickets are closed. Head is nil where it cannot.
 type Resolves struct {
-	Names  func(*dedup.Request) (ticketID string, ok bool) // by the header: which ticket the request may close, or reads
-	Closed func(*dedup.Request, *dedup.Answer) bool        // whether that is closed now
-	Want   *dedup.Want                                     // of the request's body
-	Answer *dedup.Want                                     // of the answer's
+	Head   func(*dedup.Request) bool                    // by the header: the request may close a ticket, or reads one
+	Closed func(*dedup.Request, *dedup.Answer) []string // the ids of those that are closed now
+	Want   *dedup.Want                                  // of the request's body
+	Answer *dedup.Want                                  // of the answer's
 }
 
 // Rules is an ordered, checked set of rules of one configuration.

@@ -16,7 +16,7 @@ func (x *exchange) withToken(rule *Rule, token string, raw []byte) (r reply) {
 }
 
 // withToken is what has to be changed in a request so that it carries the
-// token. What the client has set there itself stays.
+// token. What the client has set there itself stays, unless it is volatile.
 func (r *Rule) withToken(h *head, token string, raw []byte, limits body.Limits) (set []dedup.HeaderField, text []byte, replaced bool) {
 	if codings, narrower := readable(h.value("accept-encoding")); narrower {
 		set = append(set, dedup.HeaderField{Name: "accept-encoding", Value: codings})
@@ -74,10 +74,15 @@ func (r *Rule) writeNative(h *head, raw []byte, native string, limits body.Limit
 			return r.writeElement(l, native)
 		}
 	}
+	return b.Put(r.place(), native)
+}
+
+// place is where in a body the token stands.
+func (r *Rule) place() body.Place {
 	if len(r.TokenList) > 0 {
-		return b.AddItem(r.TokenList, native)
+		return body.Place{Path: r.TokenList, List: r.TokenItem == nil, Item: r.TokenItem, Over: r.TokenVolatile}
 	}
-	return b.SetField(r.TokenField, native)
+	return body.Place{Path: r.TokenField, Over: r.TokenVolatile}
 }
 
 // writeElement is writeNative for a list of one create.
@@ -94,10 +99,7 @@ func (r *Rule) writeElement(l *body.List, native string) ([]byte, bool) {
 
 // inElement writes it into the text of one create of several.
 func (r *Rule) inElement(text []byte, native string) ([]byte, bool) {
-	if len(r.TokenList) > 0 {
-		return body.AddItem(text, r.TokenList, native)
-	}
-	return body.SetField(text, r.TokenField, native)
+	return body.Put(text, r.place(), native)
 }
 
 // longestToken is more than any backend takes as an idempotency key.

@@ -47,7 +47,11 @@ func listPresets(w io.Writer) error {
 	}
 	for _, name := range config.Presets() {
 		info, _ := config.FindPreset(name)
-		if _, err := fmt.Fprintf(w, "%-*s  %s\n", width, name, info.Title); err != nil {
+		title := info.Title
+		if info.Unproven {
+			title += " (unproven)"
+		}
+		if _, err := fmt.Fprintf(w, "%-*s  %s\n", width, name, title); err != nil {
 			return err
 		}
 	}

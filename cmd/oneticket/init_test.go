@@ -39,7 +39,7 @@ func TestInitOfEveryPreset(t *testing.T) {
 			// Tests may run in memory, which is a warning of its own.
 			text = strings.Replace(text, `# state_dir = "/var/lib/oneticket"`, `state_dir = "/"`, 1)
 			write(t, "oneticket.hcl", text)
-			execute(t, "validate").want(t, 0, "oneticket.hcl is valid: 1 backend, retries only (no rule)\n", "")
+			wantValid(t, name, "oneticket.hcl is valid: 1 backend, retries only (no rule)")
 			execute(t, "fmt", "--check").want(t, 0, "", "")
 
 			before, rule, found := strings.Cut(text, "#\n# rule ")
@@ -48,10 +48,25 @@ func TestInitOfEveryPreset(t *testing.T) {
 			}
 			rule = strings.ReplaceAll("rule "+rule, "\n# ", "\n")
 			write(t, "oneticket.hcl", before+rule)
-			execute(t, "validate").want(t, 0, "oneticket.hcl is valid: 1 backend, 1 rule, 1 of them only observing\n", "")
+			wantValid(t, name, "oneticket.hcl is valid: 1 backend, 1 rule, 1 of them only observing")
 			execute(t, "fmt", "--check").want(t, 0, "", "")
 		})
 	}
+}
+
+// wantValid: an unproven preset is said to be one, and nothing else is.
+func wantValid(t *testing.T, preset, says string) {
+	t.Helper()
+	info, _ := config.FindPreset(preset)
+	if !info.Unproven {
+		execute(t, "validate").want(t, 0, says+"\n", "")
+		return
+	}
+	got := execute(t, "validate")
+	if got.status != 0 || got.out != says+", 1 warning\n" || !strings.Contains(got.errors, `the preset "`+preset+`" is unproven`) {
+		t.Errorf("%+v", got)
+	}
+	contains(t, read(t, "oneticket.hcl"), "# Unproven: ")
 }
 
 func write(t *testing.T, name, text string) {

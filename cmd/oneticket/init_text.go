@@ -51,15 +51,19 @@ func initialConfig(backends []initialBackend) string {
 	var b strings.Builder
 	b.WriteString(initialHead)
 	for i, one := range backends {
+		about := ""
+		if one.info.Unproven {
+			about = aboutUnproven
+		}
 		fmt.Fprintf(&b, `
 # %s.
-backend %q {
+%sbackend %q {
   url    = env(%q) # or the address itself: "https://..."
   preset = %q
   listen = "127.0.0.1:%d" # the automation sends to this address instead
 }
 
-`, one.info.Title, one.label, one.variable, one.info.Name, one.port)
+`, one.info.Title, about, one.label, one.variable, one.info.Name, one.port)
 		if i == 0 {
 			b.WriteString(aboutRules)
 		} else {
@@ -69,6 +73,10 @@ backend %q {
 	}
 	return b.String()
 }
+
+const aboutUnproven = `# Unproven: this preset was made from descriptions of the API, and was never seen
+# with a client or a system. Begin with a rule and action = "observe".
+`
 
 const aboutRules = `# As it stands, a backend is guarded against retries: the same request within ten
 # minutes is the same create. One ticket for one fault takes a rule, and an

@@ -30,14 +30,13 @@ func resolvesOf(r *config.Rule) extproc.Resolves {
 	if len(r.ResolveMethods()) == 0 {
 		return extproc.Resolves{}
 	}
-	names := func(req *dedup.Request) (string, bool) {
-		if id, ok := r.Resolves(req); ok {
-			return id, true
-		}
-		return r.ReadsTicket(req)
+	head := func(req *dedup.Request) bool {
+		_, closes := r.Resolves(req)
+		_, reads := r.ReadsTicket(req)
+		return closes || reads
 	}
 	request, answer := r.ResolveWants()
-	return extproc.Resolves{Names: names, Closed: r.Resolved, Want: request, Answer: answer}
+	return extproc.Resolves{Head: head, Closed: r.Resolved, Want: request, Answer: answer}
 }
 
 // eachOf is how the rule takes requests apart.

@@ -7,6 +7,7 @@ import (
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/config"
 	"oneticket/extproc"
+	"oneticket/extproc/body"
 	"oneticket/extproc/envoy"
 )
 
@@ -68,6 +69,8 @@ func streamRule(r *config.Rule, px proxy, m *admin.Metrics) *extproc.Rule {
 		TokenHeader:   r.TokenHeader,
 		TokenField:    r.TokenField,
 		TokenList:     r.TokenList,
+		TokenItem:     itemOf(r),
+		TokenVolatile: r.TokenVolatile,
 		Native:        r.NativeToken,
 		RejectsField:  r.RejectsField,
 		ReplayHeaders: r.ReplayHeaders,
@@ -85,6 +88,8 @@ func streamRule(r *config.Rule, px proxy, m *admin.Metrics) *extproc.Rule {
 		Principal:        r.Principal,
 		Credential:       r.Credential,
 		CredentialHeader: r.RedactHeader,
+		CredentialQuery:  r.CredentialQuery,
+		Presents:         r.Presents,
 
 		Asks:            asksOf(r),
 		Resolves:        resolvesOf(r),
@@ -93,4 +98,12 @@ func streamRule(r *config.Rule, px proxy, m *admin.Metrics) *extproc.Rule {
 		OnUpdateForward: r.OnUpdate == "forward",
 		OnClearedAnswer: r.OnCleared == "answer",
 	}
+}
+
+// itemOf is the object of a list that carries the token; nil where none does.
+func itemOf(r *config.Rule) *body.Item {
+	if r.TokenItem == nil {
+		return nil
+	}
+	return &body.Item{Name: r.TokenItem.Name, Is: r.TokenItem.Is, Value: r.TokenItem.Value, Element: r.TokenItem.Element}
 }

@@ -102,24 +102,24 @@ func hexDigit(c byte) (byte, bool) {
 func (b *Body) editForm(w writing) (edit, bool) {
 	found, count := pair{}, 0
 	for p := range formPairs(b.Text) {
-		if string(unescaped(p.name(b.Text))) != w.path[0] {
+		if string(unescaped(p.name(b.Text))) != w.Path[0] {
 			continue
 		}
-		if w.list && string(unescaped(p.value(b.Text))) == w.value {
+		if w.List && string(unescaped(p.value(b.Text))) == w.value {
 			return edit{}, false
 		}
 		found, count = p, count+1
 	}
 	switch {
-	case len(w.path) > 1 && count == 1:
+	case len(w.Path) > 1 && count == 1:
 		return b.editPair(found, w)
-	case len(w.path) > 1 || count > 1 && !w.list:
+	case len(w.Path) > 1 || w.Item != nil || count > 1 && !w.List:
 		return edit{}, false
-	case count == 0 || w.list && !blankText(unescaped(found.value(b.Text))):
+	case count == 0 || w.List && !blankText(unescaped(found.value(b.Text))):
 		return b.addPair(w)
 	}
 	raw := found.value(b.Text)
-	if !blankText(unescaped(raw)) {
+	if !w.Over && !blankText(unescaped(raw)) {
 		return edit{}, false
 	}
 	value, ok := b.escaped(w.value)
@@ -132,7 +132,7 @@ func (b *Body) editForm(w writing) (edit, bool) {
 func blankText(text []byte) bool { return len(trimmed(text)) == 0 }
 
 func (b *Body) addPair(w writing) (edit, bool) {
-	name, okName := b.escaped(w.path[0])
+	name, okName := b.escaped(w.Path[0])
 	value, okValue := b.escaped(w.value)
 	var text []byte
 	if !bytes.HasSuffix(b.Text, []byte{'&'}) {
@@ -166,7 +166,7 @@ func (b *Body) editPair(p pair, w writing) (edit, bool) {
 		i += n
 	}
 	at = append(at, p.end)
-	e, ok := inField(w.path[0], text, writing{w.path[1:], w.value, w.list})
+	e, ok := inField(w.Path[0], text, w.below())
 	if !ok || b.charset != nil {
 		return edit{}, false
 	}

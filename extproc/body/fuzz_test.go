@@ -209,8 +209,10 @@ func FuzzBody(f *testing.F) {
 				continue
 			}
 			steps := strings.Split(path, "/")
-			for _, write := range []func([]string, string) ([]byte, bool){b.SetField, b.AddItem} {
-				got, ok := write(steps, token)
+			item := &body.Item{Name: "id", Is: "7", Value: "value", Element: "key"}
+			for _, at := range []body.Place{{}, {List: true}, {Over: true}, {Item: item}, {Item: item, Over: true}} {
+				at.Path = steps
+				got, ok := b.Put(at, token)
 				if !ok {
 					continue
 				}

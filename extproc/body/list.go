@@ -86,18 +86,6 @@ func (b *Body) KeepItems(path []string, keep []bool) ([]byte, bool) {
 	return l.With(items)
 }
 
-// AddItem is Body.AddItem for a text of JSON without byte order mark.
-func AddItem(text []byte, path []string, value string) ([]byte, bool) {
-	if len(path) == 0 {
-		return nil, false
-	}
-	e, ok := inJSON(text, writing{path: path, value: value, list: true})
-	if !ok {
-		return nil, false
-	}
-	return e.of(text), true
-}
-
 // SetRaw returns the text of JSON with the value of the member at path, which
 // must be there once, replaced by another text of JSON.
 func SetRaw(text []byte, path []string, value []byte) ([]byte, bool) {

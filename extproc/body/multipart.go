@@ -181,16 +181,18 @@ func (b *Body) editMultipart(w writing) (edit, bool) {
 	}
 	var found []part
 	for _, p := range parts.all {
-		if p.name != w.path[0] {
+		if p.name != w.Path[0] {
 			continue
 		}
-		if w.list && string(b.Text[p.start:p.end]) == w.value {
+		if w.List && string(b.Text[p.start:p.end]) == w.value {
 			return edit{}, false
 		}
 		found = append(found, p)
 	}
 	switch {
-	case len(w.path) == 1 && (len(found) == 0 || w.list):
+	case len(w.Path) == 1 && w.Item != nil:
+		return edit{}, false
+	case len(w.Path) == 1 && (len(found) == 0 || w.List):
 		return parts.add(w)
 	case len(found) != 1 || found[0].file || found[0].unreadable:
 		return edit{}, false
@@ -200,15 +202,15 @@ func (b *Body) editMultipart(w writing) (edit, bool) {
 	if of, known := charsetNamed(p.charset, raw); !known || of != nil {
 		return edit{}, false
 	}
-	if len(w.path) == 1 {
-		return edit{p.start, p.end, []byte(w.value)}, blankText(raw)
+	if len(w.Path) == 1 {
+		return edit{p.start, p.end, []byte(w.value)}, w.Over || blankText(raw)
 	}
-	e, ok := inField(p.name, raw, writing{w.path[1:], w.value, w.list})
+	e, ok := inField(p.name, raw, w.below())
 	return edit{p.start + e.start, p.start + e.end, e.text}, ok
 }
 
 func (p parts) add(w writing) (edit, bool) {
-	text := "--" + p.boundary + p.lineEnd + `Content-Disposition: form-data; name="` + w.path[0] + `"` +
+	text := "--" + p.boundary + p.lineEnd + `Content-Disposition: form-data; name="` + w.Path[0] + `"` +
 		p.lineEnd + p.lineEnd + w.value + p.lineEnd
-	return edit{p.last, p.last, []byte(text)}, !strings.ContainsAny(w.path[0], "\"\\\r\n")
+	return edit{p.last, p.last, []byte(text)}, !strings.ContainsAny(w.Path[0], "\"\\\r\n")
 }

@@ -10,8 +10,8 @@ import (
 // operation of its own that adds it, behind the last. The path is written as
 // JSON Patch has it, in one piece or in those that a "." cuts it into.
 func inPatch(s *scanner, w writing) (edit, bool) {
-	path := strings.Join(w.path, ".")
-	if w.list || !strings.HasPrefix(path, "/") {
+	path := strings.Join(w.Path, ".")
+	if w.List || w.Item != nil || !strings.HasPrefix(path, "/") {
 		return edit{}, false
 	}
 	text := s.text

@@ -6,13 +6,6 @@ import (
 	"slices"
 )
 
-// A writing is what is to stand where in a body.
-type writing struct {
-	path  []string
-	value string
-	list  bool // one more item of the list at the path; else the value of the member there
-}
-
 // An edit puts text in place of what is between start and end.
 type edit struct {
 	start, end int
@@ -23,28 +16,17 @@ func (e edit) of(text []byte) []byte {
 	return slices.Concat(text[:e.start], e.text, text[e.end:])
 }
 
-// SetField returns the body with the member at path set to the string value,
-// in the body's own form and encoded as the body came. A member that is absent
-// is added to the object (the form, the element) that has it; one that is null
-// or blank gets the value. Every other byte stays. What is around the member
-// must be there, once: the path goes through members of JSON, elements of XML
-// by their local names, and a field of a form, and on into what that field
-// says. In a list of JSON Patch it is the "path" of an operation.
+// Put returns the body with the value at the place, in the body's own form and
+// encoded as the body came. A member that is absent is added to the object (the
+// form, the element) that has it; one that is null or blank gets the value. A
+// list that is absent or null is made. Every other byte stays. What is around
+// the place must be there, once. In a form, and in XML, a list is a name that
+// stands more than once.
 //
-// It reports false, and the body is to be sent as it came, where the member has
-// a value already or that cannot be done.
-func (b *Body) SetField(path []string, value string) ([]byte, bool) {
-	return b.write(writing{path: path, value: value})
-}
-
-// AddItem is SetField for a list: the value becomes its last item. A list that
-// is absent or null is made, one that has the value already stays as it is. In
-// a form, and in XML, a list is a name that stands more than once.
-func (b *Body) AddItem(path []string, value string) ([]byte, bool) {
-	return b.write(writing{path: path, value: value, list: true})
-}
-
-func (b *Body) write(w writing) ([]byte, bool) {
+// It reports false, and the body is to be sent as it came, where something
+// stands already that is not to be replaced, or that cannot be done.
+func (b *Body) Put(at Place, value string) ([]byte, bool) {
+	w := writing{at, value}
 	e, ok := b.edit(w)
 	if !ok {
 		return nil, false
@@ -57,8 +39,18 @@ func (b *Body) write(w writing) ([]byte, bool) {
 	return raw, err == nil
 }
 
+// SetField is Put at a member.
+func (b *Body) SetField(path []string, value string) ([]byte, bool) {
+	return b.Put(Place{Path: path}, value)
+}
+
+// AddItem is Put at a list.
+func (b *Body) AddItem(path []string, value string) ([]byte, bool) {
+	return b.Put(Place{Path: path, List: true}, value)
+}
+
 func (b *Body) edit(w writing) (edit, bool) {
-	if len(w.path) == 0 {
+	if len(w.Path) == 0 {
 		return edit{}, false
 	}
 	switch b.format() {
@@ -89,21 +81,25 @@ func (b *Body) encode(text []byte) ([]byte, bool) {
 	return plain, err == nil
 }
 
-// SetField is Body.SetField for a text of JSON, which may have a byte order
-// mark.
-func SetField(original []byte, path []string, value string) ([]byte, bool) {
+// Put is Body.Put for a text of JSON, which may have a byte order mark.
+func Put(original []byte, at Place, value string) ([]byte, bool) {
 	text, mark := original, []byte(nil)
 	if m := marks[0].bytes; bytes.HasPrefix(text, []byte(m)) {
 		mark, text = text[:len(m)], text[len(m):]
 	}
-	if len(path) == 0 {
+	if len(at.Path) == 0 {
 		return nil, false
 	}
-	e, ok := inJSON(text, writing{path: path, value: value})
+	e, ok := inJSON(text, writing{at, value})
 	if !ok {
 		return nil, false
 	}
 	return slices.Concat(mark, e.of(text)), true
+}
+
+// SetField is Put at a member.
+func SetField(original []byte, path []string, value string) ([]byte, bool) {
+	return Put(original, Place{Path: path}, value)
 }
 
 // inJSON is where in a text of JSON the value goes.
@@ -116,25 +112,43 @@ func inJSON(text []byte, w writing) (edit, bool) {
 	if s.space(); s.text[s.pos] == '[' {
 		return inPatch(&s, w)
 	}
-	for i, name := range w.path {
+	for i, name := range w.Path {
 		object, ok := s.object(name)
-		last := i == len(w.path)-1
+		last := i == len(w.Path)-1
 		switch {
 		case !ok || object.found > 1 || !last && object.found == 0:
 			return edit{}, false
 		case !last:
 			s.pos = object.start
-		case object.found == 0 && w.list:
-			return object.add(name, slices.Concat([]byte{'['}, quoted, []byte{']'}))
 		case object.found == 0:
-			return object.add(name, quoted)
-		case w.list:
+			return object.add(name, w.made(quoted))
+		case w.Item != nil:
+			return inItem(text, object.start, object.end, w, quoted)
+		case w.List:
 			return inList(text, object.start, object.end, w.value)
 		default:
-			return edit{object.start, object.end, quoted}, blank(text[object.start:object.end])
+			return edit{object.start, object.end, quoted}, w.free(text[object.start:object.end])
 		}
 	}
 	return edit{}, false
+}
+
+// made is the value of a member that is not there yet.
+func (w writing) made(quoted []byte) []byte {
+	switch {
+	case w.Item != nil:
+		return slices.Concat([]byte{'['}, w.Item.object(quoted), []byte{']'})
+	case w.List:
+		return slices.Concat([]byte{'['}, quoted, []byte{']'})
+	default:
+		return quoted
+	}
+}
+
+// free reports whether the value may be written over this one.
+func (w writing) free(value []byte) bool {
+	scalar := value[0] != '{' && value[0] != '['
+	return blank(value) || w.Over && scalar
 }
 
 // inList adds an item to the list between start and end.

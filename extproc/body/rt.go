@@ -148,11 +148,11 @@ func (f rtForm) value(want *dedup.Want) dedup.Value {
 // in one field, which nobody can tell from a name with a comma in it, so that
 // it is only written where there is none.
 func (f rtForm) edit(w writing) (edit, bool) {
-	name := strings.Join(w.path, ".")
+	name := strings.Join(w.Path, ".")
 	if inner, ok := strings.CutPrefix(name, rtCustom+"."); ok {
 		name = "CF.{" + strings.TrimSuffix(strings.TrimPrefix(inner, "{"), "}") + "}"
 	}
-	if got, ok := rtName([]byte(name + ":")); !ok || got != name || strings.ContainsAny(w.value, "\r\n") {
+	if got, ok := rtName([]byte(name + ":")); !ok || got != name || w.Item != nil || strings.ContainsAny(w.value, "\r\n") {
 		return edit{}, false
 	}
 	var found []rtLine
@@ -165,8 +165,8 @@ func (f rtForm) edit(w writing) (edit, bool) {
 	case len(found) == 0:
 		first := f.lines[0]
 		return edit{first.start, first.start, []byte(name + ": " + w.value + f.lineEnd())}, true
-	case len(found) == 1 && f.said(found[0]) == "":
-		return edit{found[0].value, found[0].end, []byte(" " + w.value)}, true
+	case len(found) == 1 && (f.said(found[0]) == "" || w.Over && !w.List):
+		return edit{found[0].value, max(found[0].end, found[0].rest), []byte(" " + w.value)}, true
 	default:
 		return edit{}, false
 	}

@@ -26,20 +26,20 @@ type xmlElement struct {
 // the prefix of those beside it, which are in its namespace in all that a
 // service describes of them.
 func inXML(text []byte, w writing) (edit, bool) {
-	if _, ok := readXML(text, wantsNothing, nil); !ok || len(w.path) < 2 {
+	if _, ok := readXML(text, wantsNothing, nil); !ok || len(w.Path) < 2 {
 		return edit{}, false
 	}
 	s := xmlScanner{text: text}
 	s.misc()
 	next := ""
-	for i, name := range w.path[:len(w.path)-1] {
-		next = w.path[i+1]
+	for i, name := range w.Path[:len(w.Path)-1] {
+		next = w.Path[i+1]
 		at := s.pos
 		e, ok := s.look(next)
 		switch {
 		case !ok || i == 0 && string(e.tag.local()) != name:
 			return edit{}, false
-		case i == len(w.path)-2:
+		case i == len(w.Path)-2:
 			return e.write(text, next, w)
 		case e.found != 1 || at == e.one.start:
 			return edit{}, false
@@ -88,16 +88,18 @@ func (e xmlElement) write(text []byte, name string, w writing) (edit, bool) {
 	switch {
 	case !isElementName(name):
 		return edit{}, false
+	case w.Item != nil:
+		return e.writeItem(text, name, w)
 	case e.found == 0:
 		return e.insert(e.tail, name, w.value)
-	case w.list:
+	case w.List:
 		return e.insertItem(text, name, w.value)
 	case e.found > 1:
 		return edit{}, false
 	}
 	s := xmlScanner{text: text, pos: e.one.start}
 	child, ok := s.look("")
-	if !ok || child.children > 0 || child.said || child.isNull {
+	if !ok || child.children > 0 || child.isNull || child.said && !w.Over {
 		return edit{}, false
 	}
 	return child.fill(text, xmlEscaped(w.value)), true
@@ -123,14 +125,22 @@ func isElementName(name string) bool {
 
 // insert adds a child at a place between or behind the others.
 func (e xmlElement) insert(at int, name, value string) (edit, bool) {
-	if e.children == 0 && (e.said || e.isNull) {
-		return edit{}, false // an element of text
-	}
+	return e.insertText(at, e.childOf(name, "", xmlEscaped(value)))
+}
+
+// childOf is the text of a child, with the prefix of those beside it.
+func (e xmlElement) childOf(name, attributes string, content []byte) []byte {
 	full := []byte(name)
 	if len(e.last) > 0 {
 		full = slices.Concat(e.last, []byte{':'}, full)
 	}
-	child := slices.Concat([]byte{'<'}, full, []byte{'>'}, xmlEscaped(value), []byte("</"), full, []byte{'>'})
+	return slices.Concat([]byte{'<'}, full, []byte(attributes), []byte{'>'}, content, []byte("</"), full, []byte{'>'})
+}
+
+func (e xmlElement) insertText(at int, child []byte) (edit, bool) {
+	if e.children == 0 && (e.said || e.isNull) {
+		return edit{}, false // an element of text
+	}
 	if e.tag.empty {
 		return e.fill(nil, child), true
 	}
@@ -143,7 +153,7 @@ func (e xmlElement) fill(text, content []byte) edit {
 	if e.tag.empty {
 		return edit{e.tag.end - len("/>"), e.tag.end, slices.Concat([]byte{'>'}, content, []byte("</"), e.tag.name, []byte{'>'})}
 	}
-	if blankText(text[e.tag.end:e.close]) {
+	if e.said || blankText(text[e.tag.end:e.close]) {
 		return edit{e.tag.end, e.close, content}
 	}
 	return edit{e.close, e.close, content}

@@ -1,4 +1,4 @@
-# Jira, single issues by the REST API: Cloud, and Data Center also below a
+# Jira, issues by the REST API: Cloud, and Data Center also below a
 # context path (/jira). The language is explained in servicenow/incident.hcl.
 #
 # Where the facts are from: Atlassian, "The Jira Cloud platform REST API" and
@@ -9,20 +9,28 @@
 
 default = true # a backend or preset that is named "jira" alone
 
-# base: what stands before the API's own path. Bulk creates pass.
+# base: what stands before the API's own path. /issue/bulk makes several: each is
+# read as each.value, which is the whole body of a request that makes one.
 match = {
   method = "POST"
-  path   = "(?P<base>(/[^/]+)*?)/rest/api/(2|3|latest)/issue"
+  path   = "(?P<base>(/[^/]+)*?)/rest/api/(2|3|latest)/issue(/bulk)?"
 }
 
-# A login page is a 200 without a key.
+for_each = body.issueUpdates
+
+# A login page is a 200 without a key. Of several issues some may be refused: their
+# failedElementNumber counts from 0 in the request.
 success = {
   status = [200, 201]
 }
 
 ticket = {
-  id       = body.key
+  id       = item.key
   location = headers.location
+  items    = body.issues
+  failed   = body.errors
+  number   = item.failedElementNumber
+  wrapper  = "{\"issues\":[],\"errors\":[]}"
 }
 
 # A label holds anything but blanks, 255 characters of it, and can be asked for.
@@ -103,7 +111,6 @@ update = {
 #   reopen  = { method = "POST", path = "/rest/api/2/issue/${ticket.id}/transitions", body = { transition = { id = "41" } } }
 #   resolve = [{ method = "POST", path = "/rest/api/2/issue/(?P<id>[A-Z][A-Z0-9_]*-[0-9]+)/transitions", when = body.transition.id == "31" }]
 #
-#
 #   merge_close = { path = "${base}/rest/api/2/issue/${ticket.id}/transitions", body = { transition = { id = "31" }, update = { comment = [{ add = { body = "Duplicate of ${survivor.id}." } }] } }, success = [204] }
 
 # The link type is one of those that come with Jira. Unsure: which of the two
@@ -118,8 +125,15 @@ merge_link = {
   }
 }
 
-# What can be seen without: reads of an issue that is done, and a delete.
+# What can be seen without: reads of an issue that is done, by its key or by its
+# number, and a delete by its key.
 resolve = [
+  {
+    method = "GET"
+    path   = ".*/rest/api/(2|3|latest)/issue/[0-9]+"
+    id     = answer.body.key
+    when   = answer.body.fields.status.statusCategory.key == "done"
+  },
   {
     method = "GET"
     path   = ".*/rest/api/(2|3|latest)/issue/(?P<id>[A-Z][A-Z0-9_]*-[0-9]+)"
@@ -136,27 +150,14 @@ resolve = [
 # README. item: of a bulk answer.
 rejects_field = status == 400 && body.errors.labels != null || item.elementErrors.errors.labels != null
 
-# For one ticket a fault, a rule has an identity:
+# For one ticket a fault, a rule has an identity. One that reads body in place of
+# each.value is of single issues: a request that makes several is then sent on
+# whole, and counted.
 #
 #   identity = {
-#     project = coalesce(body.fields.project.key, body.fields.project.id)
-#     host    = body.fields.customfield_10071
-#     check   = body.fields.customfield_10072
-#   }
-
-# Several issues in one request (/issue/bulk): one rule takes both forms, and
-# reads each issue as each.value. errors[].failedElementNumber counts from 0 in
-# the request.
-#
-#   match    = { path = "(?P<base>(/[^/]+)*?)/rest/api/(2|3|latest)/issue(/bulk)?" }
-#   for_each = body.issueUpdates
-#   identity = { host = each.value.fields.customfield_10071, check = each.value.fields.customfield_10072 }
-#   ticket   = {
-#     items   = body.issues
-#     id      = item.key
-#     failed  = body.errors
-#     number  = item.failedElementNumber
-#     wrapper = "{\"issues\":[],\"errors\":[]}"
+#     project = coalesce(each.value.fields.project.key, each.value.fields.project.id)
+#     host    = each.value.fields.customfield_10071
+#     check   = each.value.fields.customfield_10072
 #   }
 
 # Retry mode, where a rule has no identity.

@@ -29,6 +29,8 @@ ticket = {
 
 # A client's own alias stays, and is the token. Where there is none Opsgenie takes
 # the new alert's id, so that a retry is a second alert: there ours is set.
+# volatile = true in a rule: the client's is another one on every try, and ours
+# takes its place.
 token = {
   header = "Idempotency-Key"
   field  = "alias"
@@ -54,13 +56,15 @@ fingerprint = {
 
 witness = body.message
 
-# By alias the answer is the open alert (unsure: else the last one). One that is
-# not there is a 404, which says no more than that nobody can tell; the create is
-# then sent again, which the alias makes safe. A key without the right to read
-# gets 403, and the same follows.
+# By alias the answer is the open alert (unsure: else the last one). absent: a 404
+# that says in Opsgenie's own form that the alert is not there (unsure: in which
+# words), and not one of a proxy or of an unknown path. A key without the right to
+# read gets 403, which says nothing. It is asked while the client of a lost answer
+# waits; a create that comes again is sent on at once, which the alias makes safe.
 lookup = {
   path    = "${base}/alerts/${native}"
   query   = { identifierType = endswith(base, "/v2") ? "alias" : null }
+  absent  = status == 404 && body.requestId != null && can(regex("(?i)\\balert\\b.*(does not|doesn't) exist|\\balert\\b.*not found", body.message))
   tickets = [body.data]
 
   token   = item.alias
@@ -122,7 +126,11 @@ resolve = [
   },
 ]
 
-# Authorization: GenieKey is known by itself; apiKey in the query too.
+# Authorization: GenieKey is known by itself. What query names is repeated by our
+# calls, as headers are.
+credential = {
+  query = ["apiKey"]
+}
 
 # For one alert a fault where clients set no alias:
 #

@@ -8,7 +8,7 @@
 default = true # a backend or preset that is named "pagerduty" alone
 
 # An acknowledgement passes. clears: such an event is over a fault; a rule
-# without an identity leaves it alone.
+# without an identity leaves it alone, and sees that it closes, see resolve.
 match = {
   method = "POST"
   path   = "/v2/enqueue"
@@ -28,6 +28,8 @@ ticket = {
 
 # A client's own key stays, and is the token. Where there is none PagerDuty makes
 # one for each event, so that a retry is a second incident: there ours is set.
+# volatile = true in a rule: the client's is another one on every try, and ours
+# takes its place.
 token = {
   header = "Idempotency-Key"
   field  = "dedup_key"
@@ -88,6 +90,17 @@ clear = {
   }
 }
 
+# A resolve names the incident by its key. One of a fault that a rule keeps is
+# sent by ourselves; all others pass, and close what has that key.
+resolve = [
+  {
+    method = "POST"
+    path   = "/v2/enqueue"
+    id     = body.dedup_key
+    when   = body.event_action == "resolve" && answer.body.status == "success"
+  },
+]
+
 # An events key reads nothing, so there is no look-up and no read: an answer that
 # was lost is asked for by sending the event again, which the key makes safe.
 
@@ -107,11 +120,13 @@ principal = coalesce(body.routing_key, headers.x-routing-key)
 #   }
 #
 # A client whose key is another one on every try (a clock, a random text) needs
-# an identity without it. What it has set stays in the event and does not fold,
-# so that repeats are answered here:
+# an identity without it, and gets our key in its place, so that its events fold:
 #
-#   token     = { volatile = true }
-#   on_refire = "answer"
+#   token = { volatile = true }
+#
+# Without an identity such a client needs a key that leaves it out:
+#
+#   key = request_key({ ignore = ["dedup_key"] })
 #
 # Without an identity, an event without a key folds into the incident of the very
 # same event for as long as that is open, not for the window alone.

@@ -53,6 +53,15 @@ clear = {
   }
 }
 
+resolve = [
+  {
+    method = "POST"
+    path   = "/generic/2010-04-15/create_event[.]json"
+    id     = body.incident_key
+    when   = body.event_type == "resolve" && answer.body.status == "success"
+  },
+]
+
 credential = {
   body = ["service_key"]
 }

@@ -103,8 +103,6 @@ clear = {
 
 # Unsure: whether a resolved incident can be opened again; here it never is.
 
-# A request that changes many at once names them in its body, and passes; then
-# verify_every finds out.
 # With merge = "close" in the rule: the double is resolved, and its alerts go to
 # the one that stays. A token of an account needs a From among the credentials.
 merge_close = {
@@ -115,7 +113,14 @@ merge_close = {
   body    = { source_incidents = [{ id = ticket.id, type = "incident_reference" }] }
 }
 
+# A request that changes many at once names them in its body; its answer says
+# what became of each.
 resolve = [
+  {
+    method = "PUT"
+    path   = "/incidents"
+    id     = [for i in answer.body.incidents : i.id if i.status == "resolved"]
+  },
   {
     method = ["PUT", "GET"]
     path   = "/incidents/(?P<id>[A-Z0-9]+)"
@@ -133,7 +138,8 @@ principal = headers.from == null ? null : jsonencode([headers.authorization, hea
 rejects_field = status == 400 && strcontains(text, "incident_key")
 
 # For one incident a fault, a rule has an identity. A key that is another one on
-# every try (a random text) is then no token: token = { volatile = true }.
+# every try (a random text) is then no token, and ours takes its place:
+# token = { volatile = true }.
 #
 #   identity = {
 #     service = body.incident.service.id

@@ -25,10 +25,33 @@ ticket = {
   location = headers.location
 }
 
-# Redmine has no field for an id of another system but custom fields, which are a
-# list of objects with numbers of their own: nothing is written into the issue,
-# and nothing can be looked up. After a lost answer a retry waits for settle, and
-# is then sent on and counted.
+# Redmine has no field for an id of another system but custom fields, whose
+# numbers are each installation's own: without one nothing is written into the
+# issue, and nothing can be looked up. After a lost answer a retry waits for
+# settle, and is then sent on and counted. Where there is a custom field for it
+# (here number 7, a text, which issues can be filtered by), a rule says so. It is
+# asked in JSON, and answers are in JSON, so such a rule is for JSON alone:
+#
+#   match = { path = "(?P<base>(/[^/]+)*?)(/projects/[^/]+)?/issues[.]json" }
+#   token = {
+#     field   = "issue.custom_fields"
+#     form    = "item"
+#     item    = { id = "7" }
+#     element = "custom_field"
+#     pattern = "[0-9A-Za-z:._/@-]+"
+#     max     = 255
+#   }
+#   lookup = {
+#     path     = "${base}/issues.json"
+#     query    = { cf_7 = native, status_id = "*", sort = "created_on", limit = "100" }
+#     tickets  = body.issues
+#     complete = body.total_count <= length(coalesce(body.issues, []))
+#     token    = pick(item.custom_fields, "id", "7").value
+#     id       = item.id
+#     open     = item.status.is_closed == null ? item.closed_on == null : item.status.is_closed == "false"
+#     created  = item.created_on
+#     answer   = { status = 201, headers = { location = "${url}/issues/${item.id}" }, body = { issue = item } }
+#   }
 token = {
   header = "Idempotency-Key"
 }
@@ -53,16 +76,14 @@ witness = body.issue.subject
 # on); closed_on stays when an issue is opened again, so that it then rather
 # counts as closed: a second ticket, and no lost one.
 read = {
-  path    = "${base}/issues/${ticket.id}.json"
-  headers = { X-Redmine-API-Key = optional(query.key) }
-  when    = body.issue.id != null
-  open    = body.issue.status.is_closed == null ? body.issue.closed_on == null : body.issue.status.is_closed == "false"
+  path = "${base}/issues/${ticket.id}.json"
+  when = body.issue.id != null
+  open = body.issue.status.is_closed == null ? body.issue.closed_on == null : body.issue.status.is_closed == "false"
 }
 
 update = {
   method  = "PUT"
   path    = "${base}/issues/${ticket.id}.json"
-  headers = { X-Redmine-API-Key = optional(query.key) }
   body    = { issue = { priority_id = body.issue.priority_id } }
   success = [200, 204]
 }
@@ -101,8 +122,8 @@ resolve = [
   },
 ]
 
-# X-Redmine-API-Key and ?key= are known by themselves. An administrator's key may
-# act for any user.
+# X-Redmine-API-Key is known by itself. What query names is repeated by our calls,
+# as headers are. An administrator's key may act for any user.
 credential = {
   headers = ["x-redmine-switch-user"]
   query   = ["key"]

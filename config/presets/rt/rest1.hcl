@@ -39,7 +39,7 @@ refused = !can(regex("# Ticket [0-9]+ created", text)) && can(regex("^RT/\\S+ 4[
 #   lookup = {
 #     path    = "${base}/REST/1.0/search/ticket"
 #     headers = { Accept = "*/*" }
-#     query   = { query = "'CF.{OneTicket}' = '${native}'", fields = "id,Status,CF.{OneTicket}", orderby = "+id" }
+#     query   = { query = "'CF.{OneTicket}' = '${native}'", fields = "id,Status,CF.{OneTicket}", orderby = "+id", user = optional(body.user), pass = optional(body.pass) }
 #     when    = can(regex("^RT/\\S+ 200 ", text))
 #     tickets = [for t in regexall("(?:^|\n)id: ticket/(?P<id>[0-9]+)\n(?:[A-Za-z].*\n)*?Status: (?P<status>\\S+)\n(?:[A-Za-z].*\n)*?CF[.]{OneTicket}: (?P<token>\\S+)", text) : t]
 #     token   = item.token
@@ -73,6 +73,7 @@ witness = coalesce(body.content.Subject, body.content.subject)
 read = {
   path    = "${base}/REST/1.0/ticket/${ticket.id}/show"
   headers = { Accept = "*/*" }
+  query   = { user = optional(body.user), pass = optional(body.pass) }
   when    = can(regex("(?m)^Status: |^# Ticket [0-9]+ does not exist", text))
   open    = !can(regex("(?m)^Status: (resolved|rejected|deleted)\\s*$|^# Ticket [0-9]+ does not exist", text))
 }
@@ -84,16 +85,20 @@ update = {
   path         = "${base}/REST/1.0/ticket/${ticket.id}/edit"
   headers      = { Accept = "*/*" }
   content_type = "application/x-www-form-urlencoded"
-  body         = { content = "Priority: ${regex("^[0-9A-Za-z]+$", coalesce(body.content.Priority, body.content.priority))}\n" }
-  success      = [200]
-  when         = can(regex("# Ticket [0-9]+ updated", text))
-  refused      = can(regex("^RT/\\S+ 4[0-9][0-9] |# You are not allowed|does not exist", text))
+  body = {
+    user    = can(regex("^[0-9A-Za-z]+$", coalesce(body.content.Priority, body.content.priority))) ? body.user : null # alone they are no update
+    pass    = can(regex("^[0-9A-Za-z]+$", coalesce(body.content.Priority, body.content.priority))) ? body.pass : null
+    content = "Priority: ${regex("^[0-9A-Za-z]+$", coalesce(body.content.Priority, body.content.priority))}\n"
+  }
+  success = [200]
+  when    = can(regex("# Ticket [0-9]+ updated", text))
+  refused = can(regex("^RT/\\S+ 4[0-9][0-9] |# You are not allowed|does not exist", text))
 }
 
 clear = {
   headers      = { Accept = "*/*" }
   content_type = "application/x-www-form-urlencoded"
-  body         = { content = "Status: resolved\n" }
+  body         = { user = optional(body.user), pass = optional(body.pass), content = "Status: resolved\n" }
   success      = [200]
   when         = can(regex("# Ticket [0-9]+ updated", text))
   refused      = can(regex("^RT/\\S+ 4[0-9][0-9] |# You are not allowed|does not exist", text))
@@ -104,15 +109,20 @@ clear = {
 reopen = {
   headers      = { Accept = "*/*" }
   content_type = "application/x-www-form-urlencoded"
-  body         = { content = "Status: open\n" }
+  body         = { user = optional(body.user), pass = optional(body.pass), content = "Status: open\n" }
   success      = [200]
   when         = can(regex("# Ticket [0-9]+ updated", text))
   refused      = can(regex("^RT/\\S+ 4[0-9][0-9] |# You are not allowed|does not exist", text))
 }
 
-# RT's command line edits at /REST/1.0/edit and names the ticket in the form: that
-# passes, and verify_every finds out.
+# RT's command line edits at /REST/1.0/edit and names the ticket in the form.
 resolve = [
+  {
+    method = "POST"
+    path   = ".*/REST/1[.]0/edit"
+    id     = regex("ticket/([0-9]+)", body.content.id)[0]
+    when   = contains(["resolved", "rejected", "deleted"], coalesce(body.content.Status, body.content.status)) && can(regex("# Ticket [0-9]+ updated", answer.text))
+  },
   {
     method = "POST"
     path   = ".*/REST/1[.]0/ticket/(?P<id>[0-9]+)(/edit)?"
@@ -126,8 +136,8 @@ resolve = [
 ]
 
 # A session's cookie is part of the credential, never of the principal. The name
-# and password also come in the body or the query; a call of ours does not repeat
-# them there, so that such a caller's tickets are neither read nor changed.
+# and password also come in the body or the query: what query names is repeated by
+# our calls, as headers are; from the body each call takes them itself.
 credential = {
   query = ["user", "pass"]
   body  = ["user", "pass"]

@@ -100,9 +100,14 @@ clear = {
   }
 }
 
-# An update by SOAP names the record in its body and passes; then verify_every
-# finds out.
+# A Fault is a 500. An update by SOAP names the record in its body.
 resolve = [
+  {
+    method = "POST"
+    path   = "/incident[.]do"
+    id     = coalesce(xml(body, "update/sys_id"), xml(body, "deleteRecord/sys_id"))
+    when   = can(regex("<([A-Za-z0-9_-]+:)?(update|deleteRecord)Response[ >]", answer.text)) && (xml(body, "deleteRecord/sys_id") != null || contains(["6", "7", "8"], coalesce(xml(body, "update/incident_state"), xml(body, "update/state"))))
+  },
   {
     method = ["PATCH", "PUT", "GET"]
     path   = "/api/now(/v[0-9]+)?/table/incident/(?P<id>[0-9a-f]{32})"
