@@ -59,8 +59,9 @@ soak: tools services clients ## the same tests at their full sizes, and ten minu
 cases: tools ## play the case files of CASES=DIR through a real Envoy, one line each
 	go run ./cmd/cases '$(CASES)'
 
-bench: ## benchmarks
-	go test -run '^$$' -bench . -benchmem ./...
+bench: tools services ## what the filter costs, side by side with Envoy alone; then Go's benchmarks
+	@go run ./cmd/bench
+	@go test -run '^$$' -bench . -benchtime 100ms -benchmem ./... | grep -E '^(pkg|Benchmark)'
 
 clean: ## remove what was built and fetched
 	rm -rf bin .tools

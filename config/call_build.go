@@ -14,6 +14,7 @@ import (
 type calls struct {
 	lookUp *lookUp
 	read   *read
+	count  *count
 	update *update // a changed severity
 	clear  *update // a fault that is over
 	reopen *update // a fault that is back
@@ -35,6 +36,7 @@ func (l *loader) outsideCalls(from layers, c *compiler) calls {
 	readPath := l.readRead(from, c, &k)
 	l.readUpdates(from, c, &k, readPath)
 	l.readMerges(from, c, &k)
+	k.count = l.count(from, c)
 	return k
 }
 

@@ -193,6 +193,7 @@ var presetSettings = []Setting{
 	{Block: "rule", Name: "memory", Kind: Object, Means: "what the backend does with a token that it has seen: kind, for"},
 	{Block: "rule", Name: "lookup", Kind: Object, Means: "how tickets are found by their token: the request, and what its answer says; absent is for an answer that says in another form than a list that there is none"},
 	{Block: "rule", Name: "read", Kind: Object, Means: "how a ticket is read: the request, open, when, gone"},
+	{Block: "rule", Name: "count", Kind: Object, Means: "how the backend counts the open tickets that carry one of our keys (they begin with idem:): the request, total, when; asked now and then with the backend's credentials"},
 	{Block: "rule", Name: "update", Kind: Object, Means: "how an open ticket gets a new severity: the request, and what its answer says"},
 	{Block: "rule", Name: "clear", Kind: Object, Means: "the same, for a fault that is over; closes says whether it closes the ticket"},
 	{Block: "rule", Name: "reopen", Kind: Object, Means: "the same, for a fault that is back within reopen_within"},

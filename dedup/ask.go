@@ -78,6 +78,7 @@ func (f *Found) goOn(began time.Time, before *time.Time) {
 func (e *Engine) update(ctx context.Context, c *Claim, found Found, d Decision, before time.Time) (v Verdict, done bool, err error) {
 	ref := c.Fault.Ref
 	change := Change{Holder: c.Holder, Episode: found.Record.Episode, Ticket: found.Record.Ticket, Fingerprint: c.Fault.Fingerprint, At: found.Now}
+	was := found.Record.Fingerprint
 	began := time.Now()
 	o := c.backend().Update(context.WithoutCancel(ctx), change.Ticket, found.Record.Token, change.Fingerprint, d.Reason)
 	if o.Kind == UpdateGone && c.stranger(found.Record) {
@@ -89,7 +90,7 @@ func (e *Engine) update(ctx context.Context, c *Claim, found Found, d Decision, 
 	if err != nil {
 		return v, false, err
 	}
-	v = Verdict{Kind: Update, Reason: d.Reason, Record: found.Record, Waited: c.Waited, UpdateFailed: !st.Success}
+	v = Verdict{Kind: Update, Reason: d.Reason, Record: found.Record, Waited: c.Waited, Was: was, UpdateFailed: !st.Success}
 	switch {
 	case st.Again:
 		return v, false, nil

@@ -21,9 +21,16 @@ type Claim struct {
 	// For an Engine only; Decide does not look at them.
 	Wait     time.Duration       // how long to wait for the first of duplicates, in all
 	Exchange time.Duration       // what is needed of the lease when the create is let go
-	Caller   string              // equal for equal credentials and body: a refusal is handed to waiters with an equal one; "" = to none
+	Caller   func() string       // equal for equal credentials and body: a refusal is handed to waiters with an equal one; nil, "" = to none. Asked only of one that waits or is refused
 	OnWait   func(time.Duration) // called once, before the first wait, with the longest time it may still take
 	Backend  Backend             // who is asked on behalf of the request; nil = nobody
+}
+
+func (c *Claim) caller() string {
+	if c.Caller == nil {
+		return ""
+	}
+	return c.Caller()
 }
 
 func (c *Claim) cleared() bool { return c.Fault.Fingerprint.Cleared }

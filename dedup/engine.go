@@ -91,7 +91,8 @@ type Verdict struct {
 	Waited     bool
 	WhyPass    string // of Pass: a Why constant, or empty where there is a Reason
 
-	UpdateFailed bool // a change did not reach its ticket
+	Was          Fingerprint // of Update: what the ticket had before
+	UpdateFailed bool        // a change did not reach its ticket
 }
 
 // newHolder is a value that nobody else has.
@@ -114,7 +115,7 @@ func (e *Engine) Decide(ctx context.Context, c Claim) (Verdict, error) {
 		}
 		return v, err
 	}
-	w := &waiter{ref: c.Fault.Ref, caller: c.Caller}
+	w := &waiter{ref: c.Fault.Ref}
 	defer e.room.leave(w)
 	for range maxRounds {
 		v, done, err := e.round(ctx, &c, w)
@@ -226,6 +227,7 @@ func (e *Engine) wait(ctx context.Context, c *Claim, w *waiter, found Found, d D
 		c.Waited = true
 		c.Met = found.Record.Episode
 		w.until = time.Now().Add(c.Wait)
+		w.caller = c.caller()
 		if c.OnWait != nil {
 			c.OnWait(c.Wait)
 		}

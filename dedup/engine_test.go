@@ -39,7 +39,7 @@ func (r *replicas) close() {
 
 func (r *replicas) claim(severity, caller string) dedup.Claim {
 	c := claimWith(&r.policy, "", severity)
-	c.Wait, c.Exchange, c.Caller = 10*time.Second, exchange*time.Second, caller
+	c.Wait, c.Exchange, c.Caller = 10*time.Second, exchange*time.Second, func() string { return caller }
 	return c
 }
 

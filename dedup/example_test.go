@@ -2,48 +2,51 @@ package dedup_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
+	"os"
+	"path/filepath"
 
 	"oneticket/dedup"
-	"oneticket/dedup/storetest"
+	"oneticket/dedup/sqlitestore"
 )
 
-// A job worker whose queue delivers a job more than once.
+// embedded is a new store in one file, which several processes may share. Its
+// folder goes with the store.
+func embedded() dedup.Store {
+	dir, err := os.MkdirTemp("", "once")
+	if err != nil {
+		panic(err)
+	}
+	store, err := sqlitestore.Open(context.Background(), sqlitestore.Options{Path: filepath.Join(dir, "once.db")})
+	if err != nil {
+		panic(err)
+	}
+	return inFolder{store, dir}
+}
+
+type inFolder struct {
+	dedup.Store
+	dir string
+}
+
+func (s inFolder) Close() error {
+	defer os.RemoveAll(s.dir)
+	return s.Store.Close()
+}
+
 func ExampleOnce_Do() {
-	once := dedup.NewOnce(dedup.OnceOptions{Store: storetest.NewMemory(time.Now), Name: "jobs"})
+	store := embedded() // sqlitestore.Open, redisstore.New ...
+	defer store.Close()
+	once := dedup.NewOnce(dedup.OnceOptions{Store: store, Name: "reports"})
 	defer once.Close()
 
-	work := func(context.Context) ([]byte, error) {
-		fmt.Println("sending the report")
-		return []byte("sent"), nil
-	}
-	for range 3 {
-		result, replayed, err := once.Do(context.Background(), "report:2026-01-05", work)
+	for range 2 {
+		result, replayed, err := once.Do(context.Background(), "2026-01-05", func(context.Context) ([]byte, error) {
+			return []byte("sent"), nil
+		})
 		fmt.Printf("%s replayed=%t err=%v\n", result, replayed, err)
 	}
 	// Output:
-	// sending the report
 	// sent replayed=false err=<nil>
 	// sent replayed=true err=<nil>
-	// sent replayed=true err=<nil>
-}
-
-// A payment endpoint: a refusal may be tried again, but where nobody knows
-// whether money has moved, nobody moves it twice.
-func ExampleUnsure() {
-	once := dedup.NewOnce(dedup.OnceOptions{Store: storetest.NewMemory(time.Now), Name: "payments"})
-	defer once.Close()
-
-	charge := func(context.Context) ([]byte, error) {
-		return nil, dedup.Unsure(errors.New("the bank did not answer"))
-	}
-	_, _, err := once.Do(context.Background(), "invoice-7", charge)
-	fmt.Println(err)
-	_, _, err = once.Do(context.Background(), "invoice-7", charge)
-	fmt.Println(errors.Is(err, dedup.ErrInDoubt))
-	// Output:
-	// the bank did not answer
-	// true
 }

@@ -123,7 +123,7 @@ func (h *Hold) settled(st Settlement, o Outcome) Settlement {
 func (h *Hold) wake(o Outcome) {
 	ref := h.claim.Fault.Ref
 	if o.Kind == OutcomeRefused || o.Kind == OutcomeNeverSent {
-		h.engine.room.refused(ref, h.claim.Caller, o.Refusal)
+		h.engine.room.refused(ref, h.claim.caller(), o.Refusal)
 	} else {
 		h.engine.room.wakeAll(ref)
 	}

@@ -26,6 +26,7 @@ func (e *Engine) observe(ctx context.Context, c Claim) (Verdict, error) {
 	}
 	d = c.observed(d, found.Now)
 	v := c.verdict(found, d)
+	v.Was = found.Record.Fingerprint
 	switch d.Kind { // what it would wait for or ask ends, almost always, in this
 	case Wait:
 		v.Kind, v.Reason = Suppress, Race

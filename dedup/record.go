@@ -33,6 +33,7 @@ type Record struct {
 	Version int64 // counts every write of this Ref, 1 at the first; it never restarts, also when a record is deleted
 	Episode int64 // one life of a fault, counted from 1; 0 = no episode yet
 	Sends   int64 // claims to send made in this episode, and so the number of the latest attempt
+	Updates int64 // updates of the episode's ticket that were applied
 
 	Token       string
 	Identity    []byte // the canonical form

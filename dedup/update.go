@@ -46,6 +46,7 @@ func SettleUpdate(rec Record, ch Change, o UpdateOutcome, p *Policy, now time.Ti
 	switch o.Kind {
 	case UpdateApplied:
 		next = ch.applied(next, o, p, now)
+		next.Updates++
 		next.VerifiedAt = earliest(next.VerifiedAt, leaseUntil) // an answer that is written late is an old check
 		return Settlement{Next: &next, Success: true}
 	case UpdateGone:

@@ -125,6 +125,7 @@ func (x *exchange) decideElement(ctx context.Context, rule *Rule, e *element) {
 			v = dedup.Verdict{Kind: dedup.Pass, WhyPass: dedup.WhyStoreDown}
 		}
 		if e.act(ctx, rule, v) {
+			e.one.lived(rule, e.fault, v)
 			return
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 	"slices"
 	"strings"
 )
@@ -23,26 +22,22 @@ func newCallerKey() (k callerKey) {
 // of is equal for requests that the backend cannot tell apart by what decides
 // about a refusal: where they go, who sends them, and the body.
 func (k callerKey) of(h *head, raw []byte) string {
-	mac := hmac.New(sha256.New, k[:])
-	for _, s := range []string{h.method, h.authority, h.path} {
-		writePart(mac, s)
-	}
+	parts := appendPart(make([]byte, 0, 512), h.method)
+	parts = appendPart(appendPart(parts, h.authority), h.path)
 	for _, f := range h.fields {
 		if tellsCaller(f.Name) {
-			writePart(mac, f.Name)
-			writePart(mac, f.Value)
+			parts = appendPart(appendPart(parts, f.Name), f.Value)
 		}
 	}
+	mac := hmac.New(sha256.New, k[:])
+	mac.Write(parts)
 	mac.Write(raw)
 	return string(mac.Sum(nil))
 }
 
-// writePart writes the length first, so that parts cannot run together.
-func writePart(mac hash.Hash, s string) {
-	var length [8]byte
-	binary.BigEndian.PutUint64(length[:], uint64(len(s)))
-	mac.Write(length[:])
-	mac.Write([]byte(s))
+// appendPart appends the length first, so that parts cannot run together.
+func appendPart(to []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint64(to, uint64(len(s))), s...)
 }
 
 var callerParts = []string{"auth", "cookie", "token", "secret", "key", "session", "signature"}

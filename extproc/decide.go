@@ -47,6 +47,7 @@ func (x *exchange) decide(ctx context.Context, rule *Rule, fault dedup.Fault, ra
 			return x.passKeyed(rule, fault, dedup.WhyStoreDown)
 		}
 		if r, done := x.act(ctx, rule, fault, v, raw); done {
+			x.lived(rule, fault, v)
 			return r
 		}
 	}
@@ -63,7 +64,7 @@ func (x *exchange) claim(ctx context.Context, rule *Rule, fault dedup.Fault, raw
 	}
 	if rule.Action == Enforce {
 		if x.request.Each == nil { // a refusal of several is not one's own
-			c.Caller = x.server.caller.of(&x.head, raw)
+			c.Caller = func() string { return x.server.caller.of(&x.head, raw) }
 		}
 		c.Bearer = x.whoOf(ctx, rule).shared
 	}

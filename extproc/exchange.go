@@ -291,8 +291,11 @@ func (x *exchange) readFault(rule *Rule, b *body.Body) (dedup.Fault, error) {
 // whyMissing says of a field that is missing because the body does not parse
 // that the body does not parse.
 func whyMissing(err, unparsed error) error {
+	if unparsed == nil {
+		return err
+	}
 	var missing *dedup.Unkeyed
-	if unparsed == nil || !errors.As(err, &missing) || missing.Why != dedup.WhyMissing {
+	if !errors.As(err, &missing) || missing.Why != dedup.WhyMissing {
 		return err
 	}
 	return &dedup.Unkeyed{Why: dedup.WhyUnparsed, Field: missing.Field}

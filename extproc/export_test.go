@@ -27,7 +27,9 @@ func RequestOf(method, scheme, authority, path string, hosts map[string]string) 
 }
 
 // BearerOf is who sent the request, hashed with the secret of a store.
-func BearerOf(secret []byte, r *Rule, req *dedup.Request) dedup.Bearer { return r.bearer(secret, req) }
+func BearerOf(secret []byte, r *Rule, req *dedup.Request) dedup.Bearer {
+	return r.bearer(secret, req, r.credential(req))
+}
 
 // LateFor is how long an entry of the access log may come after its exchange.
 const LateFor = lateFor

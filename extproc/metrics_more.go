@@ -1,6 +1,10 @@
 package extproc
 
-import "oneticket/dedup"
+import (
+	"time"
+
+	"oneticket/dedup"
+)
 
 // counting is what a Metrics may have beside, each by itself; what it lacks is
 // not counted.
@@ -9,6 +13,7 @@ type counting struct {
 	heals   HealMetrics
 	letters LetterMetrics
 	updates UpdateMetrics
+	lives   LifeMetrics
 }
 
 // CallMetrics is what a Metrics may have beside: how outside calls ended.
@@ -40,6 +45,7 @@ func countingOf(m Metrics) (c counting) {
 	c.heals, _ = m.(HealMetrics)
 	c.letters, _ = m.(LetterMetrics)
 	c.updates, _ = m.(UpdateMetrics)
+	c.lives, _ = m.(LifeMetrics)
 	return c
 }
 
@@ -82,5 +88,17 @@ func (c counting) Lettered(rule string, err error) {
 func (c counting) UpdateFailed(rule string) {
 	if c.updates != nil {
 		c.updates.UpdateFailed(rule)
+	}
+}
+
+func (c counting) Refired(rule, class string, gap time.Duration) {
+	if c.lives != nil {
+		c.lives.Refired(rule, class, gap)
+	}
+}
+
+func (c counting) ExpiredOpen(rule, class string) {
+	if c.lives != nil {
+		c.lives.ExpiredOpen(rule, class)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"oneticket/dedup"
@@ -38,17 +39,18 @@ func (p *principals) use(o Options) {
 // of hashes what the rule finds of the sender in the request. Backends are
 // kept apart: what one accepts says nothing of another.
 func (p *principals) of(ctx context.Context, r *Rule, req *dedup.Request) bearer {
-	b := bearer{local: hashOf(p.key[:], "credential", r.Backend, r.credential(req)...)}
+	parts := r.credential(req)
+	b := bearer{local: hashOf(p.key[:], "credential", r.Backend, parts...)}
 	if key := p.secret.get(ctx, p.now()); key != nil {
-		b.shared = r.bearer(key, req)
+		b.shared = r.bearer(key, req, parts)
 	}
 	return b
 }
 
-func (r *Rule) bearer(key []byte, req *dedup.Request) dedup.Bearer {
+func (r *Rule) bearer(key []byte, req *dedup.Request, credential []string) dedup.Bearer {
 	return dedup.Bearer{
 		Principal:  hashOf(key, "principal", r.Backend, r.principal(req)),
-		Credential: hashOf(key, "credential", r.Backend, r.credential(req)...),
+		Credential: hashOf(key, "credential", r.Backend, credential...),
 	}
 }
 
@@ -78,12 +80,12 @@ func (p *principals) answered(b bearer, status int) {
 }
 
 func hashOf(key []byte, what, backend string, parts ...string) string {
-	mac := hmac.New(sha256.New, key)
-	writePart(mac, what)
-	writePart(mac, backend)
+	text := appendPart(appendPart(make([]byte, 0, 256), what), backend)
 	for _, part := range parts {
-		writePart(mac, part)
+		text = appendPart(text, part)
 	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
@@ -162,9 +164,15 @@ type secret struct {
 	keeper keeper // nil: there is no store, and the key of the process is as good
 	own    []byte
 
-	mu    sync.Mutex
-	value []byte
+	known atomic.Pointer[knownSecret] // read without a lock
+	mu    sync.Mutex                  // of who asks
 	asked time.Time
+}
+
+// A knownSecret is what the store has said.
+type knownSecret struct {
+	value []byte
+	until time.Time // then it is asked again
 }
 
 const (
@@ -179,17 +187,27 @@ func (s *secret) get(ctx context.Context, now time.Time) []byte {
 	if s.keeper == nil {
 		return s.own
 	}
+	known := s.known.Load()
+	switch {
+	case known == nil:
+		return s.first(ctx, now)
+	case !now.Before(known.until) && s.known.CompareAndSwap(known, &knownSecret{known.value, now.Add(secretFor)}):
+		go s.renew(context.WithoutCancel(ctx), now)
+	}
+	return known.value
+}
+
+func (s *secret) first(ctx context.Context, now time.Time) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch age := now.Sub(s.asked); {
-	case s.value == nil && (s.asked.IsZero() || age >= secretAgain):
-		s.asked = now
-		s.value = s.ask(ctx)
-	case s.value != nil && age >= secretFor:
-		s.asked = now
-		go s.renew(context.WithoutCancel(ctx))
+	if known := s.known.Load(); known != nil {
+		return known.value
 	}
-	return s.value
+	if !s.asked.IsZero() && now.Sub(s.asked) < secretAgain {
+		return nil
+	}
+	s.asked = now
+	return s.renew(ctx, now)
 }
 
 // ask must not be cut short by one client that goes.
@@ -203,10 +221,11 @@ func (s *secret) ask(ctx context.Context) []byte {
 	return value
 }
 
-func (s *secret) renew(ctx context.Context) {
-	if value := s.ask(ctx); value != nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.value = value
+// renew asks for it; what was known stays where there is no answer.
+func (s *secret) renew(ctx context.Context, now time.Time) []byte {
+	value := s.ask(ctx)
+	if value != nil {
+		s.known.Store(&knownSecret{value, now.Add(secretFor)})
 	}
+	return value
 }

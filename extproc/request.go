@@ -36,7 +36,11 @@ func (h *head) has(name string) bool {
 
 // contentLength is -1 where the header says none, or nonsense.
 func (h *head) contentLength() int64 {
-	n, err := strconv.ParseInt(strings.TrimSpace(h.value("content-length")), 10, 64)
+	text := h.value("content-length")
+	if text == "" {
+		return -1
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n < 0 {
 		return -1
 	}

@@ -57,6 +57,7 @@ type Server struct {
 	count      counting
 	flights    flights
 	follows    follows
+	seen       *sightings
 	shown      accepted // tickets that a read has shown to be closed, by backend and id
 
 	mu       sync.Mutex
@@ -89,6 +90,7 @@ func New(o Options) *Server {
 	s := &Server{o: o, caller: newCallerKey(), health: health.NewServer(), idle: make(chan struct{}), cut: make(chan struct{})}
 	s.accessLog.server = s
 	s.count = countingOf(o.Metrics)
+	s.seen = newSightings(o.Now())
 	s.principals.use(o)
 	return s
 }
@@ -211,6 +213,9 @@ func (s *Server) logDecision(n note, action Action) {
 	level := slog.LevelDebug
 	if n.kind == dedup.Create || n.kind == dedup.Update {
 		level = slog.LevelInfo
+	}
+	if !s.o.Log.Enabled(context.Background(), level) { // a re-fire makes no arguments for nothing
+		return
 	}
 	fields := []any{"rule", n.rule, "reason", n.reason, "key", n.key}
 	if action == Observe {

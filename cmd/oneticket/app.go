@@ -40,6 +40,7 @@ func newApp(p *process) *fx.App {
 			newLetterBox, // keeps what has not become a ticket
 			newFilter,    // answers the proxy's stream
 			newSocket,    // carries it
+			newCensus,    // counts what is in the store, and asks the backends for the same
 			newCloseDesk, // takes the closes that ticket systems tell of
 			newReloader,  // puts a changed configuration into force
 			newAdmin,     // shows all that to the operator
@@ -67,6 +68,9 @@ func newApp(p *process) *fx.App {
 			},
 		),
 		front,
+		fx.Invoke(func(lc fx.Lifecycle, c *census) {
+			lc.Append(fx.Hook{OnStart: func(context.Context) error { c.start(); return nil }, OnStop: func(context.Context) error { c.close(); return nil }})
+		}),
 		fx.Invoke(func(lc fx.Lifecycle, r *reloader) {
 			ctx, stop := context.WithCancel(context.Background())
 			lc.Append(fx.Hook{

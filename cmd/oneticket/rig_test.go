@@ -57,15 +57,18 @@ type desk struct {
 	mu      sync.Mutex
 	tickets map[string][]string // ids by cmdb_ci (the raw body where that cannot be read)
 	keys    map[string][]string // ids by correlation_id
+	closed  map[string]bool     // ids of tickets that somebody has closed by hand
 	bodies  [][]byte
 	headers []http.Header
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{tickets: map[string][]string{}, keys: map[string][]string{}}
+	d := &desk{tickets: map[string][]string{}, keys: map[string][]string{}, closed: map[string]bool{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/now/table/incident", d.query)
 	mux.HandleFunc("GET /api/now/table/incident/{id}", d.read)
+	mux.HandleFunc("PATCH /api/now/table/incident/{id}", d.update)
+	mux.HandleFunc("GET /api/now/stats/incident", d.count)
 	mux.HandleFunc("/", d.create)
 	d.Server = httptest.NewServer(mux)
 	t.Cleanup(d.Server.Close)
@@ -119,6 +122,29 @@ func (d *desk) query(w http.ResponseWriter, r *http.Request) {
 func (d *desk) read(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"result": map[string]string{"sys_id": r.PathValue("id"), "state": "1", "active": "true"}})
+}
+
+// update takes every change.
+func (d *desk) update(w http.ResponseWriter, r *http.Request) { d.read(w, r) }
+
+// count answers how many open tickets carry a key of ours, to whoever may know.
+func (d *desk) count(w http.ResponseWriter, r *http.Request) {
+	if user, _, _ := r.BasicAuth(); user != "reporter" {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for key, ids := range d.keys {
+		for _, id := range ids {
+			if strings.HasPrefix(key, "idem:") && !d.closed[id] {
+				n++
+			}
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"result":{"stats":{"count":"%d"}}}`, n)
 }
 
 // of are the ids of the tickets of one fault.
@@ -249,8 +275,8 @@ func (s *sidecar) end(signal syscall.Signal) {
 	<-s.ended
 }
 
-// metric sums the samples of /metrics whose name and labels contain all parts.
-func (s *sidecar) metric(name string, labels ...string) float64 {
+// metrics is what /metrics says.
+func (s *sidecar) metrics() string {
 	s.t.Helper()
 	res, err := http.Get("http://" + s.admin + "/metrics")
 	if err != nil {
@@ -261,9 +287,16 @@ func (s *sidecar) metric(name string, labels ...string) float64 {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	return string(text)
+}
+
+// metric sums the samples of /metrics whose name and labels contain all parts.
+func (s *sidecar) metric(name string, labels ...string) float64 {
+	s.t.Helper()
+	text := s.metrics()
 	var sum float64
 lines:
-	for line := range strings.SplitSeq(string(text), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		rest, ok := strings.CutPrefix(line, name)
 		if !ok || (rest[0] != '{' && rest[0] != ' ') {
 			continue

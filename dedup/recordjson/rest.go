@@ -30,6 +30,7 @@ type restForm struct {
 	InDoubt     bool           `json:"in_doubt,omitzero"`
 	UpdatedAt   []int64        `json:"updated,omitzero"`
 	Owed        bool           `json:"owed,omitzero"`
+	Updates     int64          `json:"updates,omitzero"`
 	Witness     []uint32       `json:"witness,omitzero"`
 }
 
@@ -76,7 +77,7 @@ func restOf(r *dedup.Record) restForm {
 		Response: responseOf(r.Response), Principals: each(r.Principals, armour),
 		Credentials: each(r.Credentials, func(a dedup.Accepted) acceptedForm { return acceptedForm{armour(a.Hash), Micros(a.At)} }),
 		Provisional: r.Provisional, Observed: r.Observed, Gone: r.Gone, InDoubt: r.InDoubt, Owed: r.Owed,
-		UpdatedAt: each(r.UpdatedAt, Micros), Witness: r.Witness,
+		UpdatedAt: each(r.UpdatedAt, Micros), Updates: r.Updates, Witness: r.Witness,
 	}
 }
 
@@ -92,7 +93,7 @@ func (f *restForm) record(body []byte) dedup.Record {
 		Response: f.Response.response(body), Principals: each(f.Principals, bare),
 		Credentials: each(f.Credentials, func(a acceptedForm) dedup.Accepted { return dedup.Accepted{Hash: bare(a.Hash), At: Time(a.At)} }),
 		Provisional: f.Provisional, Observed: f.Observed, Gone: f.Gone, InDoubt: f.InDoubt, Owed: f.Owed,
-		UpdatedAt: each(f.UpdatedAt, Time), Witness: f.Witness,
+		UpdatedAt: each(f.UpdatedAt, Time), Updates: f.Updates, Witness: f.Witness,
 	}
 }
 

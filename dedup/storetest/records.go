@@ -92,7 +92,7 @@ func fullRecord(base time.Time) dedup.Record {
 		Principals:  []string{"p1", "p2"},
 		Credentials: []dedup.Accepted{{Hash: "c1", At: at()}},
 		Provisional: true, Observed: true, Gone: true, InDoubt: true, Owed: true, Sent: true,
-		UpdatedAt: []time.Time{at(), at()}, Witness: []uint32{0, 1<<32 - 1},
+		Updates: 7, UpdatedAt: []time.Time{at(), at()}, Witness: []uint32{0, 1<<32 - 1},
 		Trail: []dedup.Trace{
 			{At: at(), Kind: dedup.Create, Reason: dedup.First, Config: "c1", By: "r1"},
 			{At: at(), Kind: dedup.Update, Reason: dedup.Changed, Config: "c2", By: "r2"},

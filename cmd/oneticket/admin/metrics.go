@@ -11,34 +11,37 @@ import (
 
 // Metrics are the instruments of a running oneticket, by their Prometheus
 // names. Every method is safe for concurrent use; on the path of a request
-// none of them blocks on more than a read lock that nobody holds for long.
+// none of them takes a lock, once an instrument is there.
 type Metrics struct {
 	registry *prometheus.Registry
 
-	decisions     *prometheus.CounterVec
-	durations     *prometheus.HistogramVec
-	outcomes      *prometheus.CounterVec
-	conflicts     *prometheus.CounterVec
-	unkeyed       *prometheus.CounterVec
-	updateFailed  *prometheus.CounterVec
-	expiredOpen   *prometheus.CounterVec
-	severity      *prometheus.CounterVec
-	duplicates    *prometheus.CounterVec
-	suspects      *prometheus.CounterVec
-	merges        *prometheus.CounterVec
+	decisions     *family[prometheus.Counter]
+	durations     *family[prometheus.Observer]
+	outcomes      *family[prometheus.Counter]
+	conflicts     *family[prometheus.Counter]
+	unkeyed       *family[prometheus.Counter]
+	updateFailed  *family[prometheus.Counter]
+	expiredOpen   *family[prometheus.Counter]
+	severity      *family[prometheus.Counter]
+	duplicates    *family[prometheus.Counter]
+	suspects      *family[prometheus.Counter]
+	merges        *family[prometheus.Counter]
 	waiting       prometheus.Gauge
-	storeUp       *prometheus.GaugeVec
-	storeDuration *prometheus.HistogramVec
-	storeFlushes  *prometheus.CounterVec
-	bypassed      *prometheus.CounterVec
-	reloads       *prometheus.CounterVec
-	lookups       *prometheus.CounterVec
-	verifies      *prometheus.CounterVec
-	followed      *prometheus.CounterVec
-	lettersLost   *prometheus.CounterVec
-	closes        *prometheus.CounterVec
-	fields        *prometheus.CounterVec
+	storeUp       *family[prometheus.Gauge]
+	storeDuration *family[prometheus.Observer]
+	storeFlushes  *family[prometheus.Counter]
+	bypassed      *family[prometheus.Counter]
+	reloads       *family[prometheus.Counter]
+	lookups       *family[prometheus.Counter]
+	verifies      *family[prometheus.Counter]
+	followed      *family[prometheus.Counter]
+	lettersLost   *family[prometheus.Counter]
+	refireGap     *family[prometheus.Observer]
+	openTickets   *prometheus.GaugeVec
+	closes        *family[prometheus.Counter]
+	fields        *family[prometheus.Counter]
 
+	census  census
 	keyless keyless
 	stores  stores
 }
@@ -47,70 +50,72 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
-		decisions: counter("oneticket_decisions_total",
+		decisions: counters("oneticket_decisions_total",
 			"Requests of a rule, by what was decided and why.", "rule", "decision", "reason"),
-		durations: histogram("oneticket_decision_duration_seconds",
-			"From the whole request to the decision, waiting for another request included.", "rule"),
-		outcomes: counter("oneticket_outcomes_total",
+		durations: histograms("oneticket_decision_duration_seconds",
+			"From the whole request to the decision, waiting for another request included.", callBuckets, "rule"),
+		outcomes: counters("oneticket_outcomes_total",
 			"Creates that were let go, by how they ended.", "rule", "outcome"),
-		conflicts: counter("oneticket_claim_conflicts_total",
+		conflicts: counters("oneticket_claim_conflicts_total",
 			"Claims that met another one: a running create, an open ticket, or too long a wait.", "rule", "kind"),
-		unkeyed: counter("oneticket_unkeyed_total",
+		unkeyed: counters("oneticket_unkeyed_total",
 			"Requests that were sent on untouched because no key could be read, by reason.", "rule", "why"),
-		updateFailed: counter("oneticket_update_failures_total",
+		updateFailed: counters("oneticket_update_failures_total",
 			"Changes of a fault that did not reach its ticket.", "rule"),
-		expiredOpen: counter("oneticket_expired_open_total",
+		expiredOpen: counters("oneticket_expired_open_total",
 			"Creates of a fault whose open record had outlived its TTL: the TTL is shorter than the gap between re-fires.", "rule", "class"),
-		severity: counter("oneticket_unknown_severity_total",
+		severity: counters("oneticket_unknown_severity_total",
 			"Severities that the rule's map lacks.", "rule"),
-		duplicates: counter("oneticket_duplicates_total",
+		duplicates: counters("oneticket_duplicates_total",
 			"Tickets that may be open beside the record's own: known for sure, or possible.", "rule", "kind"),
-		suspects: counter("oneticket_suspect_total",
+		suspects: counters("oneticket_suspect_total",
 			"Faults whose requests have had five different titles: their identity may be too broad.", "rule"),
-		merges: counter("oneticket_merges_total",
+		merges: counters("oneticket_merges_total",
 			"Tickets beside the record's own, by what became of merging them.", "rule", "result"),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "oneticket_waiting", Help: "Requests that wait for the answer of another one.",
 		}),
-		storeUp: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "oneticket_store_up", Help: "1 while the store answers.",
-		}, []string{"store"}),
-		storeFlushes: counter("oneticket_store_flushes_total",
+		storeUp: gauges("oneticket_store_up", "1 while the store answers.", "store"),
+		storeFlushes: counters("oneticket_store_flushes_total",
 			"Times that the store was found emptied.", "store"),
-		bypassed: counter("oneticket_bypassed_total",
+		bypassed: counters("oneticket_bypassed_total",
 			"Creates that passed the proxy unguarded: a double is possible.", "backend"),
-		reloads: counter("oneticket_config_reloads_total",
+		reloads: counters("oneticket_config_reloads_total",
 			"Reloads of the configuration: applied, or rejected and without effect.", "result"),
-		lookups: counter("oneticket_lookups_total",
+		lookups: counters("oneticket_lookups_total",
 			"Look-ups of a token: open, closed, absent or unanswered.", "backend", "result"),
-		verifies: counter("oneticket_verifies_total",
+		verifies: counters("oneticket_verifies_total",
 			"Reads of a ticket: open, closed, gone or unanswered.", "backend", "result"),
-		followed: counter("oneticket_followed_total",
+		followed: counters("oneticket_followed_total",
 			"Creates without a ticket that were gone on with: healed (found again), sent again with an outcome, dropped (too many were held), or corrected by the access log.", "rule", "result"),
-		lettersLost: counter("oneticket_dead_letters_failed_total",
+		lettersLost: counters("oneticket_dead_letters_failed_total",
 			"Creates without a ticket that could not be kept as dead letters.", "rule"),
-		closes: counter("oneticket_closes_total",
+		closes: counters("oneticket_closes_total",
 			"Calls of POST /v1/close: closed, no_change, kept, ignored, rejected or failed.", "backend", "result"),
-		fields: counter("oneticket_field_rejected_total",
+		fields: counters("oneticket_field_rejected_total",
 			"Creates that were refused because of our token in the backend's own field, and were sent again without it.", "backend"),
-		storeDuration: histogram("oneticket_store_duration_seconds", "Calls of the store.", "store", "op"),
+		storeDuration: histograms("oneticket_store_duration_seconds", "Calls of the store.", callBuckets, "store", "op"),
+		refireGap: histograms("oneticket_refire_gap_seconds",
+			"From one request of a fault that has a ticket to the next, as this replica sees them.", gapBuckets, "rule", "class"),
+		openTickets: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "oneticket_open_tickets", Help: "Open tickets of the backend that carry one of our keys, as it counts them itself.",
+		}, []string{"backend"}),
 	}
-	m.registry.MustRegister(m.decisions, m.durations, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed,
-		m.expiredOpen, m.severity, m.duplicates, m.suspects, m.merges, m.waiting, m.storeUp, m.storeDuration, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.closes, m.fields,
+	for _, f := range []*family[prometheus.Counter]{m.decisions, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed, m.expiredOpen,
+		m.severity, m.duplicates, m.suspects, m.merges, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.closes, m.fields} {
+		m.registry.MustRegister(f.vec)
+	}
+	m.registry.MustRegister(m.durations.vec, m.storeDuration.vec, m.refireGap.vec, m.storeUp.vec, m.waiting, m.openTickets, &m.census,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-}
-
-// histogram has buckets from a tenth of a millisecond to 26 seconds.
-func histogram(name, help string, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0001, 2, 19),
-	}, labels)
-}
+// Buckets of what takes a tenth of a millisecond to 26 seconds, and of what
+// lies a second to a day and a half apart.
+var (
+	callBuckets = prometheus.ExponentialBuckets(0.0001, 2, 19)
+	gapBuckets  = prometheus.ExponentialBuckets(1, 2, 18)
+)
 
 // Registry is where other parts register instruments of their own.
 func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
@@ -118,8 +123,8 @@ func (m *Metrics) Registry() *prometheus.Registry { return m.registry }
 // Decision counts what was decided for one request of the rule, and in how
 // long, waiting for another request included.
 func (m *Metrics) Decision(rule string, kind dedup.Kind, reason string, took time.Duration) {
-	m.decisions.WithLabelValues(rule, string(kind), reason).Inc()
-	m.durations.WithLabelValues(rule).Observe(took.Seconds())
+	m.decisions.of(rule, string(kind), reason).Inc()
+	m.durations.of(rule).Observe(took.Seconds())
 	switch kind {
 	case dedup.Create, dedup.Suppress, dedup.Update, dedup.Busy:
 		m.keyless.hasKey(rule)
@@ -128,26 +133,31 @@ func (m *Metrics) Decision(rule string, kind dedup.Kind, reason string, took tim
 
 // Outcome counts how a create ended.
 func (m *Metrics) Outcome(rule string, kind dedup.OutcomeKind) {
-	m.outcomes.WithLabelValues(rule, string(kind)).Inc()
+	m.outcomes.of(rule, string(kind)).Inc()
 }
 
 // Conflict counts a claim that met another one; kind is race, refire or busy.
-func (m *Metrics) Conflict(rule, kind string) { m.conflicts.WithLabelValues(rule, kind).Inc() }
+func (m *Metrics) Conflict(rule, kind string) { m.conflicts.of(rule, kind).Inc() }
 
 // Unkeyed counts a request without a key; why is one of dedup's Why constants.
 func (m *Metrics) Unkeyed(rule, why string) {
-	m.unkeyed.WithLabelValues(rule, why).Inc()
+	m.unkeyed.of(rule, why).Inc()
 	m.keyless.hasNone(rule, why)
 }
 
 // UpdateFailed counts a change that did not reach its ticket.
-func (m *Metrics) UpdateFailed(rule string) { m.updateFailed.WithLabelValues(rule).Inc() }
+func (m *Metrics) UpdateFailed(rule string) { m.updateFailed.of(rule).Inc() }
 
 // ExpiredOpen counts a create over a record that was open but too old.
-func (m *Metrics) ExpiredOpen(rule, class string) { m.expiredOpen.WithLabelValues(rule, class).Inc() }
+func (m *Metrics) ExpiredOpen(rule, class string) { m.expiredOpen.of(rule, class).Inc() }
+
+// Refired observes the gap between two requests of a fault that has a ticket.
+func (m *Metrics) Refired(rule, class string, gap time.Duration) {
+	m.refireGap.of(rule, class).Observe(gap.Seconds())
+}
 
 // UnknownSeverity counts a severity that the rule's map lacks.
-func (m *Metrics) UnknownSeverity(rule string) { m.severity.WithLabelValues(rule).Inc() }
+func (m *Metrics) UnknownSeverity(rule string) { m.severity.of(rule).Inc() }
 
 // Duplicate counts a ticket that is (or, if it is only possible, may be) open
 // beside the record's own.
@@ -156,15 +166,15 @@ func (m *Metrics) Duplicate(rule string, possible bool) {
 	if possible {
 		kind = "possible"
 	}
-	m.duplicates.WithLabelValues(rule, kind).Inc()
+	m.duplicates.of(rule, kind).Inc()
 }
 
 // Suspect counts a fault whose identity may be too broad.
-func (m *Metrics) Suspect(rule string) { m.suspects.WithLabelValues(rule).Inc() }
+func (m *Metrics) Suspect(rule string) { m.suspects.of(rule).Inc() }
 
 // Merged counts a ticket beside the record's own by what became of merging it.
 func (m *Metrics) Merged(rule string, result dedup.MergeResult) {
-	m.merges.WithLabelValues(rule, string(result)).Inc()
+	m.merges.of(rule, string(result)).Inc()
 }
 
 // Waiting moves the number of waiting requests.
@@ -172,28 +182,28 @@ func (m *Metrics) Waiting(by int) { m.waiting.Add(float64(by)) }
 
 // StoreCall observes one call of the store and whether it answered.
 func (m *Metrics) StoreCall(store, op string, d time.Duration, up bool) {
-	m.storeDuration.WithLabelValues(store, op).Observe(d.Seconds())
+	m.storeDuration.of(store, op).Observe(d.Seconds())
 	value := 0.0
 	if up {
 		value = 1
 	}
-	m.storeUp.WithLabelValues(store).Set(value)
+	m.storeUp.of(store).Set(value)
 	m.stores.called(store, up)
 }
 
 // StoreFlushed counts a store that was found emptied.
-func (m *Metrics) StoreFlushed(store string) { m.storeFlushes.WithLabelValues(store).Inc() }
+func (m *Metrics) StoreFlushed(store string) { m.storeFlushes.of(store).Inc() }
 
 // Bypassed counts a create that passed unguarded.
-func (m *Metrics) Bypassed(backend string) { m.bypassed.WithLabelValues(backend).Inc() }
+func (m *Metrics) Bypassed(backend string) { m.bypassed.of(backend).Inc() }
 
 // Closed counts a call of the webhook. Of a backend that is not configured it
 // has no name: what callers send does not become a label.
-func (m *Metrics) Closed(backend, result string) { m.closes.WithLabelValues(backend, result).Inc() }
+func (m *Metrics) Closed(backend, result string) { m.closes.of(backend, result).Inc() }
 
 // FieldRejected counts a create that was refused because of our token in the
 // backend's own field.
-func (m *Metrics) FieldRejected(backend string) { m.fields.WithLabelValues(backend).Inc() }
+func (m *Metrics) FieldRejected(backend string) { m.fields.of(backend).Inc() }
 
 // Reloaded counts a reload of the configuration.
 func (m *Metrics) Reloaded(applied bool) {
@@ -201,7 +211,7 @@ func (m *Metrics) Reloaded(applied bool) {
 	if applied {
 		result = "applied"
 	}
-	m.reloads.WithLabelValues(result).Inc()
+	m.reloads.of(result).Inc()
 }
 
 // DeadLetters shows the number of creates that are kept without a ticket.
@@ -212,31 +222,31 @@ func (m *Metrics) DeadLetters(count func() float64) {
 }
 
 // LookedUp counts a look-up of a token by its result.
-func (m *Metrics) LookedUp(backend, result string) { m.lookups.WithLabelValues(backend, result).Inc() }
+func (m *Metrics) LookedUp(backend, result string) { m.lookups.of(backend, result).Inc() }
 
 // Verified counts a read of a ticket by its result.
-func (m *Metrics) Verified(backend, result string) { m.verifies.WithLabelValues(backend, result).Inc() }
+func (m *Metrics) Verified(backend, result string) { m.verifies.of(backend, result).Inc() }
 
 // Healed counts a create whose ticket was found again.
-func (m *Metrics) Healed(rule string) { m.followed.WithLabelValues(rule, "healed").Inc() }
+func (m *Metrics) Healed(rule string) { m.followed.of(rule, "healed").Inc() }
 
 // Resent counts a create that was sent again by ourselves.
 func (m *Metrics) Resent(rule string, outcome dedup.OutcomeKind) {
-	m.followed.WithLabelValues(rule, "resent_"+string(outcome)).Inc()
+	m.followed.of(rule, "resent_"+string(outcome)).Inc()
 }
 
 // NotFollowed counts a create without a ticket that was not gone on with,
 // because too many are held already.
-func (m *Metrics) NotFollowed(rule string) { m.followed.WithLabelValues(rule, "dropped").Inc() }
+func (m *Metrics) NotFollowed(rule string) { m.followed.of(rule, "dropped").Inc() }
 
 // Corrected counts an outcome that the access log has made known after all.
 func (m *Metrics) Corrected(rule string, _ dedup.OutcomeKind) {
-	m.followed.WithLabelValues(rule, "corrected").Inc()
+	m.followed.of(rule, "corrected").Inc()
 }
 
 // DeadLetter counts a create without a ticket that could not be kept.
 func (m *Metrics) DeadLetter(rule string, kept bool) {
 	if !kept {
-		m.lettersLost.WithLabelValues(rule).Inc()
+		m.lettersLost.of(rule).Inc()
 	}
 }

@@ -105,6 +105,18 @@ read = {
   open  = !contains(["6", "7", "8"], body.result.state) && coalesce(body.result.active, "true") != "false"
 }
 
+# How many open incidents carry one of our keys, for comparison with the keys
+# that are live. It is asked with the credentials of the backend block, if there
+# are any.
+count = {
+  path = "/api/now/stats/incident"
+  query = {
+    sysparm_count = "true"
+    sysparm_query = "correlation_idSTARTSWITHidem:^stateNOT IN6,7,8^active=true"
+  }
+  total = body.result.stats.count
+}
+
 # closed: an instance takes a severity for a resolved incident too; nobody would
 # see it there.
 update = {
