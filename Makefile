@@ -30,7 +30,7 @@ build: ## build bin/oneticket
 tools: ## fetch the pinned Envoy to .tools/bin/envoy
 	@.ci/envoy
 
-services: ## install redis-server and postgresql for the tests, where they are missing and apt-get may
+services: ## install redis-server, postgresql and more for the tests, where they are missing and apt-get may
 	@.ci/services
 
 clients: ## install the clients of examples/clients from PyPI into .tools/clients

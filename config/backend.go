@@ -20,6 +20,7 @@ type Backend struct {
 	Hosts       []string // other names that requests to it are sent on to, in the same form; "*.example.com" is every name below
 	Listen      string   // "" = a free port
 	ListenAt    string   // "FILE:LINE" of it; "" without one
+	TLS         Shown    // what Listen shows; of serve, what the other Envoy shows
 	Preset      string
 	Timeout     time.Duration
 	Rate        PerTime
@@ -100,6 +101,7 @@ func (l *loader) buildBackend(b *backendBlock) *Backend {
 	for _, h := range from.list("hosts") {
 		out.Hosts = append(out.Hosts, hostOf(h, ""))
 	}
+	out.TLS = l.readShown(from)
 	l.checkListen(from)
 	l.checkLoop(from, out)
 	l.checkHosts(from)

@@ -104,6 +104,12 @@ func (r *Rule) Updated(a *dedup.Answer, f dedup.Fault, reason dedup.Reason) dedu
 	return dedup.UpdateOutcome{Kind: updateFailure(a)}
 }
 
+// UpdatedTellsClosed reports whether the answer to an update says of a closed
+// ticket that it is one.
+func (r *Rule) UpdatedTellsClosed() bool {
+	return r.calls.update == nil || r.calls.update.closed != nil
+}
+
 // succeeded reads an answer with the status of a success. A closed ticket that
 // took a severity is not open by that.
 func (u *update) succeeded(in *input, fp dedup.Fingerprint) dedup.UpdateOutcome {

@@ -100,6 +100,7 @@ var backendSettings = []Setting{
 		Danger: "a name too many lets rules meet requests of another system"},
 	{Block: "backend", Name: "listen", Kind: Text, Means: "run: the local address that stands in for it; default: a free port",
 		Danger: "who reaches it reaches the ticket system, and stored answers"},
+	{Block: "backend", Name: "tls", Kind: TextMap, Means: "cert and key, the files of the certificate that listen shows: it then speaks https instead of http"},
 	{Block: "backend", Name: "preset", Kind: Text, Means: "what its API is like; default: the preset of the backend's name when there is such a one, else generic/json"},
 	{Block: "backend", Name: "timeout", Kind: Duration, Default: "60s", Least: "100ms", Most: "15m", Means: "how long a create may take",
 		Danger: "longer than the client's own patience leaves creates whose answer nobody sees"},

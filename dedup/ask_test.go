@@ -356,7 +356,7 @@ func TestUpdates(t *testing.T) {
 
 func TestHealingWhileTheClientWaits(t *testing.T) {
 	inOffice(t, func(t *testing.T, o *office) {
-		if rec, ok := o.lost(true).Heal(t.Context(), 2*time.Second); !ok || string(rec.Response.Body) != "T1" {
+		if rec, ok := o.lost(true).Heal(t.Context(), 2*time.Second, false); !ok || string(rec.Response.Body) != "T1" {
 			t.Errorf("healed %v: %+v", ok, rec)
 		}
 		o.want(o.fire("2"), dedup.Suppress, dedup.Refire)
@@ -365,7 +365,7 @@ func TestHealingWhileTheClientWaits(t *testing.T) {
 
 func TestNothingToHeal(t *testing.T) {
 	inOffice(t, func(t *testing.T, o *office) {
-		if _, ok := o.lost(false).Heal(t.Context(), 50*time.Millisecond); ok {
+		if _, ok := o.lost(false).Heal(t.Context(), 50*time.Millisecond, false); ok {
 			t.Error("healed without a ticket")
 		}
 		o.want(o.fire("2"), dedup.Busy, dedup.IsBusy)

@@ -16,12 +16,18 @@ const healAgain = 500 * time.Millisecond
 
 // Heal looks for the ticket of a create that was settled as unknown, for at
 // most within, while its client waits. It returns the record once there is an
-// open ticket with exactly this token.
-func (h *Hold) Heal(ctx context.Context, within time.Duration) (Record, bool) {
+// open ticket with exactly this token. With again, where the backend folds, the
+// create is sent again instead: that asks for the ticket, makes it where there is
+// none, and is answered as a create is.
+func (h *Hold) Heal(ctx context.Context, within time.Duration, again bool) (Record, bool) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	look := h.seek
+	if again && h.claim.foldsAgain() {
+		look = h.sendNow
+	}
 	for {
-		rec, state := h.seek(ctx)
+		rec, state := look(ctx)
 		if state != seekAgain {
 			return rec, state == seekFound
 		}
@@ -31,6 +37,22 @@ func (h *Hold) Heal(ctx context.Context, within time.Duration) (Record, bool) {
 		case <-time.After(healAgain):
 		}
 	}
+}
+
+// sendNow sends the create again, and says as seek does what came of it.
+func (h *Hold) sendNow(ctx context.Context) (Record, seeking) {
+	done, over := h.tryAgain(ctx)
+	if over {
+		return Record{}, seekOver
+	}
+	if !done {
+		return Record{}, seekAgain
+	}
+	found, err := h.found(ctx)
+	if err != nil || found.Record.State != Open || found.Record.Token != h.send.Token {
+		return Record{}, seekOver
+	}
+	return found.Record, seekFound
 }
 
 // healAfter is when the background looks, counted from its begin; once more

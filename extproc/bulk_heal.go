@@ -24,11 +24,11 @@ func (x *exchange) healMany(ctx context.Context, lost []lostOne) (healed bool) {
 	var s *stay
 	for _, l := range lost {
 		one := l.element.one
-		if l.kind == dedup.OutcomeUnknown && x.tell && within > 0 && one.desk != nil && one.canLookUp && time.Now().Before(end) {
+		if l.kind == dedup.OutcomeUnknown && x.tell && within > 0 && one.desk != nil && one.canHeal() && time.Now().Before(end) {
 			if s == nil {
 				s = x.staysFor(within)
 			}
-			if rec, found := one.healIn(ctx, s, time.Until(end), l.hold); found {
+			if rec, found := one.healIn(ctx, s, time.Until(end), l.hold, l.kind); found {
 				healed = true
 				one.server.unletter(one.sending.ref, one.sending.episode)
 				one.dropped()

@@ -233,6 +233,9 @@ func (d *desk) sendUntilTaken(ctx context.Context, token string, within time.Dur
 // sendAgain makes the call. What the proxy answers in the backend's place does
 // not say whether anything was sent: its access log does.
 func (d *desk) sendAgain(ctx context.Context, token string, within time.Duration) (CallResult, dedup.Outcome) {
+	if s := stayOf(ctx); s != nil { // the client waits
+		within = max(0, min(within, s.left()))
+	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	log := &d.server.accessLog

@@ -27,6 +27,12 @@ func (d *desk) Update(ctx context.Context, ticket dedup.Ticket, token string, ne
 	default: // and it never will be: as if it were refused to this caller
 		return dedup.UpdateOutcome{Kind: dedup.UpdateRefused, Mine: true}
 	}
+	if d.rule.Asks.Blind && !next.Cleared && reason != dedup.Reopened {
+		if o, closed := d.closedBefore(ctx, ticket); closed {
+			d.logUpdate(ticket, reason, o)
+			return o
+		}
+	}
 	r := d.call(ctx, call, d.asking())
 	o := updateOutcome(r, func(a *dedup.Answer) dedup.UpdateOutcome { return d.rule.Asks.Updated(a, fault, reason) })
 	d.noted(r, o.Kind == dedup.UpdateApplied)
@@ -36,6 +42,19 @@ func (d *desk) Update(ctx context.Context, ticket dedup.Ticket, token string, ne
 	}
 	d.logUpdate(ticket, reason, o)
 	return o
+}
+
+// closedBefore reads a ticket of which the answer to an update would not say
+// that it is closed.
+func (d *desk) closedBefore(ctx context.Context, ticket dedup.Ticket) (o dedup.UpdateOutcome, closed bool) {
+	switch read, _ := d.read(ctx, ticket); {
+	case !read.Answered || read.Open:
+		return o, false
+	case read.Gone:
+		return dedup.UpdateOutcome{Kind: dedup.UpdateGone}, true
+	default:
+		return dedup.UpdateOutcome{Kind: dedup.UpdateRefused, Ticket: read}, true
+	}
 }
 
 // updateOutcome is what is known of an update without its answer, else what

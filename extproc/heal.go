@@ -32,18 +32,21 @@ func (x *exchange) failed(ctx context.Context, hold *dedup.Hold, o dedup.Outcome
 // heal looks for the ticket of a create whose answer was lost, or that the
 // backend says it has already.
 func (x *exchange) heal(ctx context.Context, hold *dedup.Hold, kind dedup.OutcomeKind) (dedup.Record, bool) {
-	if x.desk == nil || !x.canLookUp {
+	if x.desk == nil {
 		return dedup.Record{}, false
 	}
 	within := x.rule.HealWithin
 	switch {
-	case kind == dedup.OutcomeExists:
+	case kind == dedup.OutcomeExists && x.canLookUp:
 		within = max(within, existsWithin)
-	case kind != dedup.OutcomeUnknown || within <= 0:
+	case kind != dedup.OutcomeUnknown || within <= 0 || !x.canHeal():
 		return dedup.Record{}, false
 	}
-	return x.healIn(ctx, x.staysFor(within), within, hold)
+	return x.healIn(ctx, x.staysFor(within), within, hold, kind)
 }
+
+// canHeal reports whether there is a way to find out about a lost answer at once.
+func (x *exchange) canHeal() bool { return x.canLookUp || x.desk.folds && x.rule.Resend > 0 }
 
 // staysFor is how long the client of a lost answer is to wait for look-ups: the
 // proxy would wait for longer.
@@ -56,8 +59,9 @@ func (x *exchange) staysFor(within time.Duration) *stay {
 	return s
 }
 
-func (x *exchange) healIn(ctx context.Context, s *stay, within time.Duration, hold *dedup.Hold) (dedup.Record, bool) {
-	rec, found := hold.Heal(s.in(ctx), min(within, s.left()))
+func (x *exchange) healIn(ctx context.Context, s *stay, within time.Duration, hold *dedup.Hold, kind dedup.OutcomeKind) (dedup.Record, bool) {
+	again := x.rule.Resend > 0 && kind == dedup.OutcomeUnknown // else it would exist again
+	rec, found := hold.Heal(s.in(ctx), min(within, s.left()), again)
 	if found {
 		x.server.count.Healed(x.rule.Name)
 		x.server.o.Log.Info("healed", "rule", x.rule.Name, "key", x.note.key, "ticket", rec.Ticket.ID)

@@ -54,6 +54,43 @@ func TestWhereNothingIsFoundTheClientGetsTheFailure(t *testing.T) {
 	}
 }
 
+// A backend that folds is asked by the create itself, also where it could be
+// looked up: only a create's own answer has all that a client goes on with.
+func TestWhereTheBackendFoldsALostCreateIsSentAgainWhileTheClientWaits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		resend int
+		lookUp bool
+		script []int // what the first of ours are answered with
+		posts  int
+		status int // of the client's answer; 0: the failure
+	}{
+		"at once":                         {resend: 4, posts: 1, status: 201},
+		"with a look-up":                  {resend: 4, lookUp: true, posts: 1, status: 201},
+		"after another failure":           {resend: 4, script: []int{504}, posts: 2, status: 201},
+		"not where nothing is sent again": {posts: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, s := newDeskRig(t, func(r *rig, _ *extproc.Options, p *dedup.Policy) {
+				r.rule.HealWithin, r.rule.Resend = 2*time.Second, c.resend
+				p.Memory, p.CanLookUp = dedup.Folds, c.lookUp
+				p.Settle = time.Minute
+			})
+			s.script["POST list"] = c.script
+			p := r.proxy()
+			p.create(createBody, bot...)
+			m := p.loses(createBody)
+			if got := int(m.GetImmediateResponse().GetStatus().GetCode()); got != c.status || s.count("POST list") != c.posts || s.count("GET list") != 0 {
+				t.Errorf("the client gets %v, calls %v", m, s.calls)
+			}
+			if c.status != 0 && (decisionOf(m) != "suppress; reason=recovered" || r.count.of("healed", "faults") != 1) {
+				t.Errorf("it sees %q, counted %v", decisionOf(m), r.count.n)
+			}
+		})
+	}
+}
+
 func TestWithoutHealingNobodyIsAsked(t *testing.T) {
 	r, s := newDeskRig(t, func(r *rig, _ *extproc.Options, _ *dedup.Policy) { r.rule.Resend = 4 })
 	p := r.proxy()

@@ -91,6 +91,9 @@ type Asks struct {
 
 	Update  func(req *dedup.Request, t dedup.Ticket, token string, f dedup.Fault, reason dedup.Reason) (dedup.Call, bool)
 	Updated func(*dedup.Answer, dedup.Fault, dedup.Reason) dedup.UpdateOutcome
+	// Blind says that the answer to an update does not tell whether the ticket
+	// was closed: it is read before, or a new fault would end in an old ticket.
+	Blind bool
 }
 
 // Resolves are how a rule sees, in requests of clients that are no creates,

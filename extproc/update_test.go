@@ -59,6 +59,40 @@ func TestAChangedSeverityIsAnUpdateOfTheTicket(t *testing.T) {
 	}
 }
 
+// A backend that takes a severity for a closed ticket, and does not say that it
+// is one, would swallow the next fault.
+func TestATicketIsReadBeforeAnUpdateThatTellsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		closed, gone bool
+		read         []int // what the read is answered with
+		decision     string
+		patched      int
+	}{
+		"open":             {decision: "update; reason=changed", patched: 1},
+		"closed":           {closed: true, decision: "create; reason=closed"},
+		"gone":             {gone: true, decision: "create; reason=closed"},
+		"cannot be read":   {read: []int{500}, decision: "update; reason=changed", patched: 1},
+		"closed, a secret": {closed: true, read: []int{403}, decision: "update; reason=changed", patched: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, s := newDeskRig(t, func(r *rig, _ *extproc.Options, _ *dedup.Policy) { r.rule.Asks.Blind = true })
+			r.first()
+			id := s.make("")
+			s.script["GET one"] = c.read
+			if c.closed {
+				s.close(id)
+			}
+			if c.gone {
+				s.script["GET one"] = []int{404}
+			}
+			m := r.proxy().decided(worse("1"), bot...)
+			if got := metadata(m, "decision") + "; reason=" + metadata(m, "reason"); got != c.decision || s.count("PATCH one") != c.patched {
+				t.Errorf("%s, calls %v; want %s", got, s.calls, c.decision)
+			}
+		})
+	}
+}
+
 // TestAnUpdateNamesTheTokenThatTheTicketWasMadeWith, and not the one that the
 // request of the update would make one with.
 func TestAnUpdateNamesTheTokenThatTheTicketWasMadeWith(t *testing.T) {

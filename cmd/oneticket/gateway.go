@@ -49,8 +49,12 @@ func newSpec(p *process, cfg *config.Config, dir *stateDir) (envoy.Spec, error) 
 		if listen == "" {
 			listen = "127.0.0.1:0"
 		}
+		cert, err := certificateOf(p, b)
+		if err != nil {
+			return envoy.Spec{}, err
+		}
 		spec.Backends = append(spec.Backends, envoy.Backend{
-			Name: b.Name, URL: b.URL.String(), Listen: listen,
+			Name: b.Name, URL: b.URL.String(), Listen: listen, TLS: cert, Inner: innerListen(p, b),
 			Methods: methodsOf(cfg, b), Timeout: b.Timeout, FailureClosed: b.FailClosed,
 		})
 	}
@@ -155,7 +159,7 @@ func (g *gateway) announce(ctx context.Context, path, version string) error {
 	}
 	g.sendBy(g.p.config, addresses)
 	for _, b := range g.spec.Backends {
-		fmt.Fprintf(g.p.say, "%-12s http://%s  (stands in for %s; %s)\n", b.Name, addresses[b.Name], b.URL, actions(g.p.config, b.Name))
+		fmt.Fprintf(g.p.say, "%-12s %s://%s  (stands in for %s; %s)\n", b.Name, schemeOf(g.p.config.Backend(b.Name)), addresses[b.Name], b.URL, actions(g.p.config, b.Name))
 	}
 	fmt.Fprintf(g.p.say, "%-12s %s\n", "store", g.readiness.store)
 	fmt.Fprintf(g.p.say, "%-12s http://%s  (/metrics /live /ready)\n", "admin", g.readiness.admin)

@@ -9,7 +9,7 @@ import (
 // loadConfig writes every mistake and warning to stderr; its own error only
 // says that there were some, and nothing when there was one.
 func loadConfig(c *common) (*config.Config, error) {
-	cfg, diags := config.Load(c.configPath)
+	cfg, diags := config.LoadForRun(c.configPath)
 	return cfg, c.told(diags)
 }
 

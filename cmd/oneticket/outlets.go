@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"log/slog"
 
 	"oneticket/config"
 	"oneticket/extproc"
+	"oneticket/extproc/envoy"
 )
 
 func newCaller(log *slog.Logger) *extproc.Caller { return extproc.NewCaller(log) }
@@ -16,7 +18,7 @@ func outlets(cfg *config.Config, addresses map[string]string) []extproc.Outlet {
 	var all []extproc.Outlet
 	for _, b := range cfg.Backends {
 		o := extproc.Outlet{Backend: b.Name, Via: b.Via, Rate: b.Rate.Count, Per: b.Rate.Per, Timeout: b.Timeout}
-		switch address := addresses[b.Name]; {
+		switch address := cmp.Or(addresses[envoy.InnerName(b.Name)], addresses[b.Name]); {
 		case o.Via != "":
 			o.Host = b.URL.Host
 		case address != "":
@@ -38,7 +40,7 @@ func listeners(cfg *config.Config) []extproc.Outlet {
 		case b.Via != "":
 			all = append(all, extproc.Outlet{Backend: b.Name, Via: b.Via})
 		case b.Listen != "":
-			all = append(all, extproc.Outlet{Backend: b.Name, Via: "http://" + b.Listen})
+			all = append(all, extproc.Outlet{Backend: b.Name, Via: schemeOf(b) + "://" + b.Listen})
 		}
 	}
 	return all

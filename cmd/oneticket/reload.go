@@ -81,7 +81,11 @@ func (r *reloader) stays() {
 }
 
 func (r *reloader) load() (*config.Config, error) {
-	cfg, diags := config.Load(r.p.configPath)
+	load := config.LoadForRun
+	if r.p.serves {
+		load = config.Load
+	}
+	cfg, diags := load(r.p.configPath)
 	if diags.HasErrors() {
 		return nil, errors.New(diags.String())
 	}

@@ -20,7 +20,7 @@ func asksOf(r *config.Rule) extproc.Asks {
 		a.Read, a.ReadAnswer = r.ReadCall, r.ReadAnswer
 	}
 	if has.Update {
-		a.Update, a.Updated = r.UpdateCall, r.Updated
+		a.Update, a.Updated, a.Blind = r.UpdateCall, r.Updated, !r.UpdatedTellsClosed()
 	}
 	return a
 }

@@ -44,7 +44,7 @@ With --json, the result is on stdout in the form of "terraform validate -json".`
 			// A signal must not leave behind what is made for Envoy.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGTERM, syscall.SIGINT)
 			defer stop()
-			cfg, diags := config.Load(c.configPath)
+			cfg, diags := config.LoadForRun(c.configPath)
 			if cfg != nil {
 				warnOfStore(cfg, &diags)
 			}

@@ -169,27 +169,29 @@ func TestABackendThatFoldsGetsALostCreateAgainAtOnce(t *testing.T) {
 		}
 		pagerDuty(q)
 	}
-	client, sidecars := newWire(t, lostFirst), newWire(t, lostFirst)
+	client, waiting, beside := newWire(t, lostFirst), newWire(t, lostFirst), newWire(t, lostFirst)
 	identity := "identity = { host = body.payload.source, check = body.payload.class }\n settle = \"10m\"\n"
 	newWired(t,
 		wired{"pagerduty/events", identity + " resend = 0", client},
-		wired{"pagerduty/events", identity, sidecars})
+		wired{"pagerduty/events", identity, waiting},
+		wired{"pagerduty/events", identity + " heal_within = \"0\"", beside})
 	body := strings.Replace(event("trigger", "", "s"), `"dedup_key":"",`, "", 1)
 	if a := client.send(t, "POST", "/v2/enqueue", typeJSON, body); a.status < 500 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	client.send(t, "POST", "/v2/enqueue", typeJSON, body).decided(t, 202, "create; reason=retried")
-	if a := sidecars.send(t, "POST", "/v2/enqueue", typeJSON, body); a.status < 500 {
+	waiting.send(t, "POST", "/v2/enqueue", typeJSON, body).decided(t, 202, "suppress; reason=recovered")
+	if a := beside.send(t, "POST", "/v2/enqueue", typeJSON, body); a.status < 500 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	deadline := time.Now().Add(30 * time.Second)
-	for len(sidecars.all("POST")) < 2 {
+	for len(beside.all("POST")) < 2 {
 		if time.Now().After(deadline) {
 			t.Fatal("it was not sent again")
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	for name, w := range map[string]*wire{"the client": client, "the sidecar": sidecars} {
+	for name, w := range map[string]*wire{"the client": client, "the sidecar, while it waits": waiting, "the sidecar, beside": beside} {
 		came := w.all("POST")
 		first, second := keyIn(t, came[0].body, "dedup_key"), keyIn(t, came[1].body, "dedup_key")
 		if len(came) != 2 || !strings.HasPrefix(first, "idem:") || first != second {

@@ -14,11 +14,11 @@ func TestAnAbsentTicketSystemComesBack(t *testing.T) {
 	var tb table
 	var back sync.WaitGroup
 	back.Go(func() {
-		if until(t, "Envoy has been refused", func() bool { return s.refused() >= len(clients) }) {
+		if until(t, "Envoy has been refused", func() bool { return s.refused() >= len(part()) }) {
 			s.open()
 		}
 	})
-	each(clients, func(c client) {
+	each(part(), func(c client) {
 		d, fault := s.desks[c.system], "absent."+c.name
 		told := c.createAtOnce(t, s.urls[c.system], c.usual, time.Minute, fault)[fault]
 		until(t, fault+" has a ticket", func() bool { tickets, _ := d.of(fault); return len(tickets) > 0 })

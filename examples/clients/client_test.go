@@ -23,7 +23,12 @@ type client struct {
 	env     []string
 	usual   string // severities, in the system's words
 	worse   string
-	again   bool // it sends a create again that it had no answer to in time
+	more    bool   // its troubles are those of another one here: they are played in `make soak`
+	again   bool   // it sends a create again that it had no answer to in time
+	graded  string // the worse one as the ticket has it, where that is another word
+	mute    bool   // it is told whether its create was taken, and of no ticket
+	byFault bool   // its resolve names the fault, not the ticket
+	deaf    bool   // it has no resolve that its system understands
 }
 
 var clients = []client{
@@ -35,6 +40,28 @@ var clients = []client{
 	{name: "curl", system: "servicenow", command: []string{"automation/curl.sh"}, usual: "2", worse: "1", again: true},
 	{name: "wget", system: "servicenow", command: []string{"automation/wget.sh"}, usual: "2", worse: "1", again: true},
 	{name: "ansible", system: "servicenow", command: []string{"automation/ansible.sh"}, usual: "2", worse: "1", again: true},
+	{name: "curl-soap", system: "servicenow", command: []string{"automation/curl_soap.sh"}, usual: "2", worse: "1", again: true, more: true},
+	{name: "pysnc", system: "secured", command: python("pysnc_client.py"), usual: "2", worse: "1", more: true},
+	{name: "pagerduty", system: "pagerduty", command: python("pagerduty_client.py"), usual: "error", worse: "critical", again: true},
+	{name: "pdpyras", system: "pagerduty", command: python("pagerduty_client.py"), env: []string{"PACKAGE=pdpyras"}, usual: "error", worse: "critical", again: true, more: true},
+	{name: "pagerduty-rest", system: "incidents", command: python("pagerduty_client.py"), env: []string{"API=rest"}, usual: "low", worse: "high", again: true},
+	{name: "pdpyras-rest", system: "incidents", command: python("pagerduty_client.py"), env: []string{"API=rest", "PACKAGE=pdpyras"}, usual: "low", worse: "high", again: true, more: true},
+	{name: "opsgenie", system: "opsgenie", command: python("opsgenie_client.py"), usual: "P3", worse: "P1", again: true},
+	{name: "redmine", system: "redmine", command: python("redmine_client.py"), usual: "2", worse: "5"},
+	{name: "curl-xml", system: "redmine", command: []string{"automation/curl_xml.sh"}, usual: "2", worse: "5", again: true},
+	{name: "rt1", system: "rt", command: python("rt_client.py"), env: []string{"API=rest1"}, usual: "50", worse: "100"},
+	{name: "rt2", system: "rt", command: python("rt_client.py"), usual: "50", worse: "100"},
+	{name: "curl-form", system: "rt", command: []string{"automation/curl_form.sh"}, usual: "50", worse: "100", again: true},
+	{name: "wget-form", system: "rt", command: []string{"automation/curl_form.sh"}, env: []string{"WITH=wget"}, usual: "50", worse: "100", again: true, more: true},
+	apprise("pagerduty", "pagerduty"), apprise("opsgenie", "notified"), apprise("json", "hooks"), apprise("form", "hooks"), apprise("xml", "hooks"),
+}
+
+// apprise is the client that tells of faults by one of its services. At Opsgenie
+// it closes an alert by the id of a request, which Opsgenie does not know.
+func apprise(service, system string) client {
+	graded := map[string]string{"pagerduty": "critical", "opsgenie": "P1"}
+	return client{name: "apprise-" + service, system: system, command: python("apprise_client.py"), env: []string{"TO=" + service},
+		usual: "warning", worse: "failure", graded: graded[service], mute: true, byFault: true, deaf: service == "opsgenie", more: service != "pagerduty" && service != "xml"}
 }
 
 // java is not on every machine: it plays in `make soak`, which brings it.
@@ -44,6 +71,14 @@ func init() {
 	if soak() {
 		clients = append(clients, java)
 	}
+}
+
+// part is all of them in `make soak`, else those that differ most.
+func part() []client {
+	if soak() {
+		return clients
+	}
+	return slices.DeleteFunc(slices.Clone(clients), func(c client) bool { return c.more })
 }
 
 const venv = "../../.tools/clients/bin"
@@ -118,10 +153,17 @@ func (c client) run(t *testing.T, wait time.Duration, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.command[0], slices.Concat(c.command[1:], args)...)
 	cmd.WaitDelay = time.Second // its own children hold its output open
+	ca := authorised(t)
 	cmd.Env = slices.Concat(os.Environ(), c.env, []string{
 		"TIMEOUT=" + strconv.Itoa(int(wait.Seconds())), "PATH=" + tools + ":" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(), "NO_PROXY=*", "no_proxy=*", "PYTHONDONTWRITEBYTECODE=1", "ANSIBLE_NOCOLOR=1",
+		"SSL_CERT_FILE=" + ca.ca, "REQUESTS_CA_BUNDLE=" + ca.ca,
 	})
+	if c.mute && systems[c.system].secure {
+		proxy := tunnel(args[1])
+		defer proxy.Close()
+		cmd.Env = append(cmd.Env, "HTTPS_PROXY="+proxy.URL, "NO_PROXY=", "no_proxy=")
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Sprintf("%s%v", out, err)
@@ -139,13 +181,11 @@ func each(clients []client, do func(client)) {
 	all.Wait()
 }
 
-// named is the n-th ticket as the system's clients name it.
+// named is the ticket as the system's clients name it, and as this one is told
+// of it.
 func (c client) named(t ticket) string {
-	switch c.system {
-	case "jira":
-		return "OPS-" + strconv.Itoa(t.n)
-	case "zendesk":
-		return strconv.Itoa(t.n)
+	if c.mute {
+		return "taken"
 	}
-	return sysID(t)
+	return systems[c.system].named(t)
 }

@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net"
@@ -21,10 +22,12 @@ type ticket struct {
 	token    string // what stands in the field that can be asked for
 	labels   []string
 	title    string
-	key      string // the header Idempotency-Key that made it, where the system remembers those
+	key      string // the header Idempotency-Key that made it, where the system keeps those
 	body     string // of the request with that key
 	done     bool
-	updates  int // severities it was given later
+	updates  int  // severities it was given later
+	folds    bool // another create with the token of an open ticket is added to that
+	regrades bool // and gives it its severity
 	created  time.Time
 }
 
@@ -33,6 +36,8 @@ type trouble struct {
 	name    string
 	commits bool // a ticket is made
 	reset   bool // instead of an answer
+	closed  bool // as reset, by an orderly close
+	left    bool // what refuses it says that it is there: nothing sends it again but its client
 	half    bool // the answer breaks off in its body: Envoy then answers 502 past all filters
 	status  int  // in place of the create's own answer
 	header  [2]string
@@ -80,9 +85,7 @@ func (d *desk) take(w http.ResponseWriter, want ticket, answer func(http.Respons
 	tr, troubled := d.troubles[want.fault]
 	delete(d.troubles, want.fault)
 	if !troubled || tr.commits {
-		want.n, want.created = len(d.tickets)+1, time.Now()
-		made := want
-		d.tickets = append(d.tickets, &made)
+		want = d.keep(want)
 	}
 	d.mu.Unlock()
 	if tr.slow {
@@ -91,6 +94,8 @@ func (d *desk) take(w http.ResponseWriter, want ticket, answer func(http.Respons
 	switch {
 	case tr.reset:
 		cut(w, "")
+	case tr.closed:
+		panic(http.ErrAbortHandler)
 	case tr.half:
 		cut(w, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 400\r\n\r\n{\"")
 	case tr.status != 0:
@@ -101,6 +106,22 @@ func (d *desk) take(w http.ResponseWriter, want ticket, answer func(http.Respons
 	default:
 		answer(w, want)
 	}
+}
+
+// keep makes the ticket, or adds the create to one that is open. The desk is
+// locked.
+func (d *desk) keep(want ticket) ticket {
+	for _, t := range d.tickets {
+		if want.folds && t.token == want.token && !t.done {
+			if want.regrades && t.severity != want.severity {
+				t.grade(want.severity)
+			}
+			return *t
+		}
+	}
+	want.n, want.created = len(d.tickets)+1, time.Now()
+	d.tickets = append(d.tickets, &want)
+	return want
 }
 
 // cut resets the connection after the text.
@@ -114,6 +135,9 @@ func cut(w http.ResponseWriter, text string) {
 		_, _ = io.WriteString(conn, text) // its reader may be gone
 		return
 	}
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
 	_ = conn.(*net.TCPConn).SetLinger(0)
 }
 
@@ -121,17 +145,29 @@ func cut(w http.ResponseWriter, text string) {
 func (d *desk) with(w http.ResponseWriter, id string, f func(*ticket)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	digits := strings.TrimPrefix(strings.TrimSuffix(id, ".json"), "OPS-")
-	base := 10
-	if len(digits) == 32 {
-		base = 16
-	}
-	n, err := strconv.ParseInt(digits, base, 64)
-	if err != nil || n < 1 || int(n) > len(d.tickets) {
+	n := numberOf(id)
+	if n < 1 || n > len(d.tickets) {
 		write(w, http.StatusNotFound, object{"error": "there is no " + id})
 		return
 	}
 	f(d.tickets[n-1])
+}
+
+// numberOf is the number of the ticket that the system's clients call this, or 0.
+func numberOf(id string) int {
+	id = strings.TrimSuffix(strings.TrimSuffix(id, ".json"), ".xml")
+	base := 10
+	switch {
+	case len(id) == len(sysID(ticket{})):
+		base = 16
+	case len(id) == len(alertID(ticket{})):
+		id, _, _ = strings.Cut(id, "-")
+	}
+	n, err := strconv.ParseInt(strings.TrimLeft(id, "OPSQ-"), base, 32)
+	if err != nil {
+		return 0
+	}
+	return int(n)
 }
 
 // grade gives the ticket a severity, where there is one.
@@ -153,6 +189,15 @@ func (d *desk) of(fault string) ([]ticket, int) {
 		}
 	}
 	return found, d.creates[fault]
+}
+
+// each calls f for every ticket.
+func (d *desk) each(f func(*ticket)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, t := range d.tickets {
+		f(t)
+	}
 }
 
 // find is a look-up.

@@ -39,13 +39,16 @@ func TestMain(m *testing.M) {
 	if binary, err := built(); err == nil {
 		os.RemoveAll(filepath.Dir(binary))
 	}
+	if ca, err := certified(); err == nil {
+		os.RemoveAll(ca.dir)
+	}
 	os.Exit(status)
 }
 
 // soak reports whether the sizes are those of `make soak`.
 func soak() bool { return os.Getenv("ONETICKET_SOAK") != "" }
 
-// A stage is three ticket systems, and one oneticket with its Envoy before them.
+// A stage is the ticket systems, and one oneticket with its Envoy before them.
 type stage struct {
 	t     *testing.T
 	dir   string
@@ -55,10 +58,7 @@ type stage struct {
 	log   bytes.Buffer
 }
 
-// systems are the stand-ins, by the name of the backend.
-var systems = map[string]func(*desk, *http.ServeMux){"servicenow": serviceNow, "jira": jira, "zendesk": zendesk}
-
-// newStage starts all of it, the ticket systems last, when up is true.
+// newStage starts all of it, the ticket systems only when up is true.
 func newStage(t *testing.T, up bool) *stage {
 	dir, err := os.MkdirTemp("", "ot") // short: there are sockets in it
 	if err != nil {
@@ -66,32 +66,41 @@ func newStage(t *testing.T, up bool) *stage {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &stage{t: t, dir: dir, admin: freeAddress(t), desks: map[string]*desk{}, urls: map[string]string{}}
-	env := append(os.Environ(), "STATE_DIR="+dir, "ADMIN="+s.admin)
-	for name, routes := range systems {
-		d, listen, backend := newDesk(t, routes), freeAddress(t), freeAddress(t)
-		d.Config.Addr = backend
+	ca := authorised(t)
+	env := append(os.Environ(), "STATE_DIR="+dir, "ADMIN="+s.admin, "CERT="+ca.cert, "KEY="+ca.key)
+	for name, sys := range systems {
+		d, listen := newDesk(t, sys.routes), freeAddress(t)
+		backend := d.Listener.Addr().String()
+		if up {
+			d.Start()
+		} else {
+			backend = freeAddress(t)
+			d.Config.Addr = backend
+		}
 		s.desks[name], s.urls[name] = d, "http://"+listen
+		if sys.secure {
+			s.urls[name] = "https://" + listen
+		}
 		upper := strings.ToUpper(name)
 		env = append(env, upper+"_URL=http://"+backend, upper+"_LISTEN="+listen)
 	}
 	s.run(env)
-	if up {
-		s.open()
-	}
 	return s
 }
 
-// open lets the ticket systems listen.
+// open lets ticket systems listen that did not.
 func (s *stage) open() {
-	for _, d := range s.desks {
-		l, err := net.Listen("tcp", d.Config.Addr)
-		if err != nil {
-			s.t.Error(err)
-			return
-		}
-		d.Listener.Close()
-		d.Listener = l
-		d.Start()
+	for name, d := range s.desks {
+		until(s.t, name+" listens", func() bool { // its port may be somebody's for a moment
+			l, err := net.Listen("tcp", d.Config.Addr)
+			if err != nil {
+				return false
+			}
+			d.Listener.Close()
+			d.Listener = l
+			d.Start()
+			return true
+		})
 	}
 }
 
@@ -122,6 +131,11 @@ func (s *stage) run(env []string) {
 		}
 	})
 	ready := until(s.t, "oneticket is ready", func() bool {
+		select {
+		case <-ended:
+			s.t.Fatal("oneticket has ended")
+		default:
+		}
 		_, err := get(http.DefaultClient, "http://"+s.admin+"/ready")
 		return err == nil
 	})
@@ -149,12 +163,19 @@ func (s *stage) refused() (sum int) {
 	return sum
 }
 
+// taken are the ports that were given away: many are, long before somebody
+// listens there.
+var taken sync.Map
+
 // freeAddress is below the ports that the kernel gives to outgoing connections,
 // which would take it before somebody listens there.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 15000+rand.IntN(17000))
+		if _, given := taken.LoadOrStore(address, true); given {
+			continue
+		}
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			continue

@@ -1,6 +1,7 @@
 package clients_test
 
 import (
+	"encoding/xml"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -13,19 +14,28 @@ func serviceNow(d *desk, mux *http.ServeMux) {
 	mux.HandleFunc("POST "+table, func(w http.ResponseWriter, r *http.Request) {
 		var in incident
 		read(r, &in)
-		want := ticket{fault: in.CI, severity: in.Urgency, token: in.Token, title: in.Title}
-		d.take(w, want, func(w http.ResponseWriter, t ticket) {
+		d.take(w, in.ticket(), func(w http.ResponseWriter, t ticket) {
 			w.Header().Set("Location", "http://"+r.Host+table+"/"+sysID(t))
-			write(w, http.StatusCreated, object{"result": showIncident(t)})
+			write(w, http.StatusCreated, object{"result": displayed(r, t)})
+		})
+	})
+	mux.HandleFunc("POST /incident.do", func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Insert incident `xml:"Body>insert"`
+		}
+		_ = xml.NewDecoder(r.Body).Decode(&in) // a body that is none asks for nothing
+		d.take(w, in.Insert.ticket(), func(w http.ResponseWriter, t ticket) {
+			w.Header().Set("Content-Type", "text/xml;charset=utf-8")
+			fmt.Fprintf(w, `<SOAP-ENV:Envelope xmlns:SOAP-ENV="http://schemas.xmlsoap.org/soap/envelope/"><SOAP-ENV:Body><insertResponse xmlns="http://www.service-now.com/incident"><sys_id>%s</sys_id><number>INC%07d</number></insertResponse></SOAP-ENV:Body></SOAP-ENV:Envelope>`, sysID(t), t.n)
 		})
 	})
 	mux.HandleFunc("GET "+table, func(w http.ResponseWriter, r *http.Request) {
 		found := d.find(incidentQuery(r.FormValue("sysparm_query")))
 		w.Header().Set("X-Total-Count", strconv.Itoa(len(found)))
-		write(w, http.StatusOK, object{"result": list(found, showIncident)})
+		write(w, http.StatusOK, object{"result": list(found, func(t ticket) object { return displayed(r, t) })})
 	})
 	mux.HandleFunc("GET "+table+"/{id}", func(w http.ResponseWriter, r *http.Request) {
-		d.with(w, r.PathValue("id"), func(t *ticket) { write(w, http.StatusOK, object{"result": showIncident(*t)}) })
+		d.with(w, r.PathValue("id"), func(t *ticket) { write(w, http.StatusOK, object{"result": displayed(r, *t)}) })
 	})
 	change := func(w http.ResponseWriter, r *http.Request) {
 		var in incident
@@ -33,7 +43,7 @@ func serviceNow(d *desk, mux *http.ServeMux) {
 		d.with(w, r.PathValue("id"), func(t *ticket) {
 			t.grade(in.Urgency)
 			t.done = t.done || in.State == "6"
-			write(w, http.StatusOK, object{"result": showIncident(*t)})
+			write(w, http.StatusOK, object{"result": displayed(r, *t)})
 		})
 	}
 	mux.HandleFunc("PATCH "+table+"/{id}", change)
@@ -41,11 +51,15 @@ func serviceNow(d *desk, mux *http.ServeMux) {
 }
 
 type incident struct {
-	CI      string `json:"cmdb_ci"`
-	Urgency string `json:"urgency"`
-	Token   string `json:"correlation_id"`
-	Title   string `json:"short_description"`
-	State   string `json:"state"`
+	CI      string `json:"cmdb_ci" xml:"cmdb_ci"`
+	Urgency string `json:"urgency" xml:"urgency"`
+	Token   string `json:"correlation_id" xml:"correlation_id"`
+	Title   string `json:"short_description" xml:"short_description"`
+	State   string `json:"state" xml:"state"`
+}
+
+func (in incident) ticket() ticket {
+	return ticket{fault: in.CI, severity: in.Urgency, token: in.Token, title: in.Title}
 }
 
 // incidentQuery reads the first condition of an encoded query. One that it
@@ -65,6 +79,19 @@ func incidentQuery(query string) func(*ticket) bool {
 }
 
 func sysID(t ticket) string { return fmt.Sprintf("%032x", t.n) }
+
+// displayed is the record as the request wants it shown: with
+// sysparm_display_value=all each field is an object.
+func displayed(r *http.Request, t ticket) object {
+	shown := showIncident(t)
+	if r.FormValue("sysparm_display_value") != "all" {
+		return shown
+	}
+	for name, value := range shown {
+		shown[name] = object{"value": value, "display_value": value}
+	}
+	return shown
+}
 
 func showIncident(t ticket) object {
 	state := "1"

@@ -1,6 +1,9 @@
 package clients_test
 
-import "testing"
+import (
+	"cmp"
+	"testing"
+)
 
 // TestEveryClientHasOneTicketAFault: each client opens a ticket, comes again,
 // comes with a worse severity, resolves, and meets the fault anew.
@@ -23,17 +26,28 @@ func live(t *testing.T, c client, d *desk, url string) {
 		t.Errorf("%s: the worse severity was told of %s, not of %s", fault, worse, first)
 	}
 	tickets, creates := d.of(fault)
-	if len(tickets) != 1 || creates != 1 || c.named(tickets[0]) != first {
+	if len(tickets) != 1 || creates != 1 && !systems[c.system].folds || c.named(tickets[0]) != first {
 		t.Errorf("%s: %d creates, tickets %+v; want one, %s", fault, creates, tickets, first)
 		return
 	}
-	if tk := tickets[0]; tk.severity != c.worse || tk.updates != 1 {
-		t.Errorf("%s: the ticket has severity %s after %d updates, want %s after 1", fault, tk.severity, tk.updates, c.worse)
+	if tk, want := tickets[0], cmp.Or(c.graded, c.worse); tk.severity != want || tk.updates != 1 {
+		t.Errorf("%s: the ticket has severity %s after %d updates, want %s after 1", fault, tk.severity, tk.updates, want)
 	}
-	c.resolve(t, url, first)
+	if !c.deaf {
+		meetAnew(t, c, d, url, fault, first)
+	}
+}
+
+// meetAnew: after its own resolve the fault is another one.
+func meetAnew(t *testing.T, c client, d *desk, url, fault, first string) {
+	over := first
+	if c.byFault {
+		over = fault
+	}
+	c.resolve(t, url, over)
 	next := c.one(t, url, c.usual, fault)
-	tickets, creates = d.of(fault)
-	if len(tickets) != 2 || creates != 2 || next == first || !tickets[0].done || tickets[1].done {
-		t.Errorf("%s: after the resolve: told of %s, %d creates, tickets %+v", fault, next, creates, tickets)
+	tickets, _ := d.of(fault)
+	if len(tickets) != 2 || !tickets[0].done || tickets[1].done || next != c.named(tickets[len(tickets)-1]) {
+		t.Errorf("%s: after the resolve: told of %s, tickets %+v", fault, next, tickets)
 	}
 }

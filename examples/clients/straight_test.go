@@ -14,9 +14,13 @@ func TestStraightTheSameTroublesMakeTwoTickets(t *testing.T) {
 		some = slices.DeleteFunc(slices.Clone(clients), func(c client) bool { return c.name != "curl" && c.name != "requests-retry" })
 	}
 	desks := map[string]*desk{}
-	for name, routes := range systems {
-		desks[name] = newDesk(t, routes)
-		desks[name].Start()
+	for name, sys := range systems {
+		desks[name] = newDesk(t, sys.routes)
+		if sys.secure {
+			desks[name].startSecure(t)
+		} else {
+			desks[name].Start()
+		}
 	}
 	var tb table
 	each(some, func(c client) {

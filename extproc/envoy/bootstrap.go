@@ -77,7 +77,7 @@ func (b *builder) parts() (p parts, err error) {
 		if err != nil {
 			return parts{}, err
 		}
-		p.listeners = append(p.listeners, b.listener(backend, t))
+		p.listeners = append(p.listeners, b.listeners(backend, t)...)
 		p.clusters = append(p.clusters, b.backendCluster(backend, t))
 		if b.discovery {
 			p.routes = append(p.routes, b.routes(backend, t))

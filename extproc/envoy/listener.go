@@ -15,7 +15,26 @@ import (
 	matcherv3 "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
 )
 
-// listener stands in for one backend.
+// InnerName is the name of the listener Inner of the backend.
+func InnerName(backend string) string { return backend + "/inner" }
+
+// listeners stand in for one backend: the second one for calls of our own.
+func (b *builder) listeners(backend Backend, t target) []*listenerv3.Listener {
+	outer := b.listener(backend, t)
+	if backend.TLS != (Certificate{}) {
+		outer.FilterChains[0].TransportSocket = b.shows(backend.TLS)
+		outer.FilterChains[0].Name = backend.TLS.Version
+	}
+	if backend.Inner == "" {
+		return []*listenerv3.Listener{outer}
+	}
+	backend.Listen = backend.Inner
+	inner := b.listener(backend, t)
+	inner.Name = InnerName(backend.Name)
+	return []*listenerv3.Listener{outer, inner}
+}
+
+// listener is one that speaks plain HTTP.
 func (b *builder) listener(backend Backend, t target) *listenerv3.Listener {
 	host, port, _ := net.SplitHostPort(backend.Listen) // checked with the Spec
 	n, _ := strconv.ParseUint(port, 10, 16)

@@ -46,7 +46,7 @@ func (b *builder) remote(c *clusterv3.Cluster) {
 	}
 	c.TypedExtensionProtocolOptions = b.protocol(options)
 	c.TransportSocket = &corev3.TransportSocket{
-		Name: "envoy.transport_sockets.tls",
+		Name: tlsSocket,
 		ConfigType: &corev3.TransportSocket_TypedConfig{TypedConfig: b.any(
 			r.context(cmp.Or(r.Name, host)),
 		)},
@@ -55,9 +55,6 @@ func (b *builder) remote(c *clusterv3.Cluster) {
 
 // context shows Envoy's certificate, and takes the filter's by its name.
 func (r Remote) context(name string) *tlsv3.UpstreamTlsContext {
-	file := func(path string) *corev3.DataSource {
-		return &corev3.DataSource{Specifier: &corev3.DataSource_Filename{Filename: path}}
-	}
 	san := &tlsv3.SubjectAltNameMatcher{
 		SanType: tlsv3.SubjectAltNameMatcher_DNS,
 		Matcher: &matcherv3.StringMatcher{MatchPattern: &matcherv3.StringMatcher_Exact{Exact: name}},
@@ -70,10 +67,10 @@ func (r Remote) context(name string) *tlsv3.UpstreamTlsContext {
 		Sni: sni,
 		CommonTlsContext: &tlsv3.CommonTlsContext{
 			AlpnProtocols:   []string{"h2"},
-			TlsCertificates: []*tlsv3.TlsCertificate{{CertificateChain: file(r.Cert), PrivateKey: file(r.Key)}},
+			TlsCertificates: []*tlsv3.TlsCertificate{{CertificateChain: fileSource(r.Cert), PrivateKey: fileSource(r.Key)}},
 			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{
 				ValidationContext: &tlsv3.CertificateValidationContext{
-					TrustedCa:                 file(r.CA),
+					TrustedCa:                 fileSource(r.CA),
 					MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{san},
 				},
 			},

@@ -53,6 +53,11 @@ type Backend struct {
 	Listen  string   // HOST:PORT; port 0 is a free one, see Child.Addresses
 	Methods []string // of the rules: requests with these meet the filter; default POST
 	Timeout time.Duration
+	TLS     Certificate // what Listen shows; the zero value is plain HTTP
+	// Inner is HOST:PORT of one more listener, of plain HTTP, by which calls of
+	// our own go where Listen shows a certificate that they would have to know;
+	// "" is none. Its name is InnerName.
+	Inner string
 	// FailureClosed refuses creates while the filter is away (503) instead of
 	// letting them pass unguarded.
 	FailureClosed bool
@@ -176,19 +181,18 @@ func (b Backend) check(seen map[string]string) error {
 			return fmt.Errorf("methods: %q is no method in capitals", m)
 		}
 	}
-	host, port, err := net.SplitHostPort(b.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if net.ParseIP(host) == nil {
-		return fmt.Errorf("listen: %q is no IP address", host)
-	}
-	if n, err := net.LookupPort("tcp", port); err != nil || n < 0 {
-		return fmt.Errorf("listen: %q is no port", port)
-	}
 	taken := []string{"name " + b.Name}
-	if port != "0" {
-		taken = append(taken, "listen "+b.Listen)
+	for _, listen := range []string{b.Listen, b.Inner} {
+		if listen == "" && listen == b.Inner {
+			continue
+		}
+		port, err := listenPort(listen)
+		if err != nil {
+			return fmt.Errorf("listen: %w", err)
+		}
+		if port != "0" {
+			taken = append(taken, "listen "+listen)
+		}
 	}
 	for _, t := range taken {
 		if other, ok := seen[t]; ok {
@@ -197,6 +201,21 @@ func (b Backend) check(seen map[string]string) error {
 		seen[t] = b.Name
 	}
 	return nil
+}
+
+// listenPort returns the port of an address that Envoy can listen on.
+func listenPort(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", err
+	}
+	if net.ParseIP(host) == nil {
+		return "", fmt.Errorf("%q is no IP address", host)
+	}
+	if n, err := net.LookupPort("tcp", port); err != nil || n < 0 {
+		return "", fmt.Errorf("%q is no port", port)
+	}
+	return port, nil
 }
 
 // A target is where a backend is.

@@ -76,7 +76,7 @@ func (b *builder) tls(t target) *corev3.TransportSocket {
 			AlpnProtocols: []string{"http/1.1"},
 			ValidationContextType: &tlsv3.CommonTlsContext_ValidationContext{
 				ValidationContext: &tlsv3.CertificateValidationContext{
-					TrustedCa:                 &corev3.DataSource{Specifier: &corev3.DataSource_Filename{Filename: b.roots()}},
+					TrustedCa:                 fileSource(b.roots()),
 					MatchTypedSubjectAltNames: []*tlsv3.SubjectAltNameMatcher{name},
 				},
 			},
@@ -87,7 +87,7 @@ func (b *builder) tls(t target) *corev3.TransportSocket {
 		context.Sni = ""
 	}
 	return &corev3.TransportSocket{
-		Name:       "envoy.transport_sockets.tls",
+		Name:       tlsSocket,
 		ConfigType: &corev3.TransportSocket_TypedConfig{TypedConfig: b.any(context)},
 	}
 }

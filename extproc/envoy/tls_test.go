@@ -63,6 +63,18 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 // asked which name each client asks for.
 func (a authority) server(t *testing.T, asked func(string), names ...string) func(net.Listener) net.Listener {
 	t.Helper()
+	der, key := a.sign(t, names...)
+	cert := &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	config := &tls.Config{NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		asked(hello.ServerName)
+		return cert, nil
+	}}
+	return func(l net.Listener) net.Listener { return tls.NewListener(l, config) }
+}
+
+// sign makes a certificate for the names, and its key.
+func (a authority) sign(t *testing.T, names ...string) ([]byte, *ecdsa.PrivateKey) {
+	t.Helper()
 	key := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
@@ -78,12 +90,7 @@ func (a authority) server(t *testing.T, asked func(string), names ...string) fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert := &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-	config := &tls.Config{NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		asked(hello.ServerName)
-		return cert, nil
-	}}
-	return func(l net.Listener) net.Listener { return tls.NewListener(l, config) }
+	return der, key
 }
 
 func TestTLSBackendIsVerified(t *testing.T) {

@@ -59,8 +59,10 @@ witness = body.message
 # By alias the answer is the open alert (unsure: else the last one). absent: a 404
 # that says in Opsgenie's own form that the alert is not there (unsure: in which
 # words), and not one of a proxy or of an unknown path. A key without the right to
-# read gets 403, which says nothing. It is asked while the client of a lost answer
-# waits; a create that comes again is sent on at once, which the alias makes safe.
+# read gets 403, which says nothing. A create whose answer was lost is sent again
+# instead, which the alias makes safe: what is made of a look-up names no request,
+# and clients ask what came of theirs. It is asked where nothing is sent again
+# (resend = 0).
 lookup = {
   path    = "${base}/alerts/${native}"
   query   = { identifierType = endswith(base, "/v2") ? "alias" : null }
