@@ -18,6 +18,8 @@ require (
 	modernc.org/sqlite v1.62.0
 )
 
+require github.com/sony/gobreaker/v2 v2.4.0 // indirect
+
 require (
 	cel.dev/expr v0.25.3 // indirect
 	github.com/agext/levenshtein v1.2.1 // indirect

@@ -42,7 +42,7 @@ func (e *Engine) write(ctx context.Context, c *Claim, found *Found, d Decision) 
 		case errors.Is(err, ErrConflict):
 			return false, nil
 		case err != nil:
-			return false, err
+			return false, &notWritten{cause: err, next: *d.Next, provisional: found.Provisional}
 		}
 		e.came(c, found.Record, written)
 		found.Record = written
@@ -87,8 +87,11 @@ func (e *Engine) update(ctx context.Context, c *Claim, found Found, d Decision, 
 	found.goOn(began, &before)
 	st, err := e.settleUpdate(ctx, c, &found, change, o)
 	e.room.wakeAll(ref)
-	if err != nil {
-		return v, false, err
+	switch {
+	case err != nil && !st.Success:
+		return v, false, &notWritten{cause: err, provisional: found.Provisional}
+	case err != nil && c.cleared() && !o.Stays: // the ticket is closed, whatever the record says
+		_ = e.CloseTicket(ctx, TicketScope(c.Fault.Backend), change.Ticket.ID, c.Policy)
 	}
 	v = Verdict{Kind: Update, Reason: d.Reason, Record: found.Record, Waited: c.Waited, Was: was, UpdateFailed: !st.Success}
 	switch {
@@ -129,9 +132,14 @@ func (e *Engine) settleUpdate(ctx context.Context, c *Claim, found *Found, chang
 		if !errors.Is(err, ErrConflict) {
 			return st, err
 		}
-		if *found, err = e.store.Get(ctx, ref); err != nil {
+		now, err := e.store.Get(ctx, ref)
+		switch {
+		case err != nil:
 			return st, err
+		case now.Provisional != found.Provisional:
+			return st, errElsewhere
 		}
+		*found = now
 	}
 	return Settlement{}, ErrConflict
 }

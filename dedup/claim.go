@@ -1,6 +1,10 @@
 package dedup
 
-import "time"
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+)
 
 // A Claim is what one request asks of the record of its key.
 type Claim struct {
@@ -24,6 +28,30 @@ type Claim struct {
 	Caller   func() string       // equal for equal credentials and body: a refusal is handed to waiters with an equal one; nil, "" = to none. Asked only of one that waits or is refused
 	OnWait   func(time.Duration) // called once, before the first wait, with the longest time it may still take
 	Backend  Backend             // who is asked on behalf of the request; nil = nobody
+
+	rule      *Policy // the rule's own, where Policy is that of a provisional decision
+	apart     bool    // where it met what it waits for: in the embedded store
+	forgotten bool    // the store has lost what it knew
+}
+
+// undecided makes it a claim for whatever store will answer it.
+func (c *Claim) undecided() {
+	if c.rule != nil {
+		c.Policy, c.rule = c.rule, nil
+	}
+}
+
+// decidedBy makes the claim one of the store that has answered it.
+func (c *Claim) decidedBy(found Found) {
+	if found.Provisional && !c.Policy.Provisional {
+		c.rule = c.Policy
+		provisional := *c.Policy
+		provisional.Provisional = true
+		c.Policy = &provisional
+	}
+	if c.Waited && c.apart != found.Provisional { // the episodes of one are no episodes of the other
+		c.Met, c.apart = 0, found.Provisional
+	}
 }
 
 func (c *Claim) caller() string {
@@ -41,11 +69,14 @@ func (c *Claim) Offer() *Offer {
 	if c.cleared() {
 		return nil
 	}
-	p := c.Policy
+	p, token := c.Policy, c.tokenRule()
+	if p.Provisional {
+		token = token.Provisional()
+	}
 	return &Offer{
 		Holder:      c.Holder,
 		Fingerprint: c.Fault.Fingerprint,
-		Token:       c.tokenRule(),
+		Token:       token,
 		Identity:    []byte(c.Fault.Identity),
 		Class:       c.Fault.Class,
 		Lease:       p.Lease,
@@ -61,14 +92,32 @@ func (c *Claim) Offer() *Offer {
 // set, or a form of the key that a backend which remembers does not mistake
 // for an episode that is over.
 func (c *Claim) tokenRule() TokenRule {
+	p := c.Policy
 	rule := TokenRule{Given: c.Fault.ClientToken, Key: c.Fault.Ref.Key, Style: EpisodeToken}
+	rule.Alone = p.Memory != Folds && !(p.Memory == Remembers && p.CanRead)
 	switch {
-	case c.Policy.Memory == Folds:
+	case p.Memory == Folds:
 		rule.Style = PlainToken
-	case c.Policy.Memory == Remembers && c.Policy.MemoryFor == 0:
+	case p.Memory == Remembers && p.MemoryFor == 0:
 		rule.Style = TimeToken
 	}
+	if c.forgotten && p.Memory == Remembers && rule.Alone {
+		return rule.Provisional()
+	}
 	return rule
+}
+
+// Provisional is the rule for a create that another replica may send as well,
+// because the store is out of reach or has lost what it knew. Where the backend
+// folds, or its tickets can be read before they are believed, replicas still
+// meet under one token; else the token is one that no episode ever has.
+func (t TokenRule) Provisional() TokenRule {
+	if t.Given == "" && t.Alone {
+		b := make([]byte, 4)
+		rand.Read(b) // never fails
+		t.Given = string(t.Key) + ".p" + hex.EncodeToString(b)
+	}
+	return t
 }
 
 // Take returns what the offer makes of the record rec at the time now. Every

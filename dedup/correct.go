@@ -17,8 +17,12 @@ func (h *Hold) Correct(ctx context.Context, kind OutcomeKind) error {
 	ref := h.claim.Fault.Ref
 	for range maxRounds {
 		found, err := h.engine.store.Get(ctx, ref)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case found.Provisional != h.apart:
+			h.keep(ctx, Settlement{}, o)
+			return nil
 		}
 		next := h.corrected(found, o)
 		if next == nil {

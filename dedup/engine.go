@@ -16,6 +16,7 @@ type Engine struct {
 	room   *waitingRoom
 	poll   time.Duration
 	report func(Report)
+	lost   func() bool
 	beside sync.WaitGroup // work off the path: marks, ticket index
 
 	mu      sync.Mutex
@@ -33,6 +34,10 @@ type EngineOptions struct {
 
 	// Report is told what nobody asked for but somebody must know.
 	Report func(Report)
+
+	// Forgotten reports whether the store has lost what it knew of open tickets;
+	// nil is never. It is called for every claim and must be cheap.
+	Forgotten func() bool
 }
 
 // A Report names what may be open in a backend beside the record's ticket, or
@@ -53,7 +58,10 @@ func NewEngine(o EngineOptions) *Engine {
 	if o.Report == nil {
 		o.Report = func(Report) {}
 	}
-	return &Engine{store: o.Store, room: newWaitingRoom(), poll: o.Poll, report: o.Report, closing: make(chan struct{})}
+	if o.Forgotten == nil {
+		o.Forgotten = func() bool { return false }
+	}
+	return &Engine{store: o.Store, room: newWaitingRoom(), poll: o.Poll, report: o.Report, lost: o.Forgotten, closing: make(chan struct{})}
 }
 
 // Close waits for the work that goes on beside the requests.
@@ -107,7 +115,7 @@ const maxRounds = 64
 // client goes. Any other error means that no store could decide; the caller
 // then sends the request on untouched. Claim.Holder is set by Decide.
 func (e *Engine) Decide(ctx context.Context, c Claim) (Verdict, error) {
-	c.Holder = newHolder()
+	c.Holder, c.forgotten = newHolder(), e.lost()
 	if c.Policy.Observe {
 		v, err := e.observe(ctx, c)
 		if err == nil {
@@ -117,8 +125,13 @@ func (e *Engine) Decide(ctx context.Context, c Claim) (Verdict, error) {
 	}
 	w := &waiter{ref: c.Fault.Ref}
 	defer e.room.leave(w)
+	left := decidedAnew
 	for range maxRounds {
 		v, done, err := e.round(ctx, &c, w)
+		if err != nil && left > 0 && e.unwritten(ctx, &c, err) {
+			left--
+			continue
+		}
 		if done && err == nil {
 			e.witness(c, v)
 		}
@@ -132,10 +145,12 @@ func (e *Engine) Decide(ctx context.Context, c Claim) (Verdict, error) {
 // round is one claim, one decision, and what it asks for.
 func (e *Engine) round(ctx context.Context, c *Claim, w *waiter) (v Verdict, done bool, err error) {
 	before := time.Now()
+	c.undecided()
 	found, err := e.claim(ctx, c)
 	if err != nil {
 		return v, false, err
 	}
+	c.decidedBy(found)
 	d := Decide(found.Record, *c, found.Now)
 	decided, err := e.ask(ctx, c, &found, &d, &before)
 	if err != nil || !decided {
@@ -225,7 +240,7 @@ func (e *Engine) tell(ref Ref, d Decision) {
 func (e *Engine) wait(ctx context.Context, c *Claim, w *waiter, found Found, d Decision) (Verdict, bool, error) {
 	if !c.Waited {
 		c.Waited = true
-		c.Met = found.Record.Episode
+		c.Met, c.apart = found.Record.Episode, found.Provisional
 		w.until = time.Now().Add(c.Wait)
 		w.caller = c.caller()
 		if c.OnWait != nil {

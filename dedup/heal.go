@@ -127,7 +127,7 @@ func (h *Hold) seek(ctx context.Context) (Record, seeking) {
 	for range maxRounds {
 		found, err := h.found(ctx)
 		switch {
-		case err != nil:
+		case err != nil, found.Provisional != h.apart: // of the create, this store knows nothing
 			return Record{}, seekAgain
 		case h.takenBack(found.Record):
 			return Record{}, seekAbsent

@@ -20,12 +20,14 @@ type Hold struct {
 	sent   atomic.Bool
 	bare   atomic.Bool // the create goes without the token, where a look-up would find it
 	done   atomic.Bool
+	apart  bool                   // claimed in an embedded store while the shared one was out of reach
+	asked  *ReadResult            // what the ticket was that the backend remembers, once it was read
 	renew  atomic.Pointer[func()] // ends the renewal of the lease
 }
 
 func (e *Engine) hold(c *Claim, found Found, before time.Time, reason Reason) *Hold {
 	return &Hold{
-		engine: e, claim: *c, won: found.Won, rec: found.Record, now: found.Now, before: before,
+		engine: e, claim: *c, won: found.Won, rec: found.Record, now: found.Now, before: before, apart: found.Provisional,
 		send: Send{
 			Holder: c.Holder, Episode: found.Record.Episode, Token: found.Record.Token,
 			Fingerprint: c.Fault.Fingerprint, Reason: reason,
@@ -104,6 +106,9 @@ func (h *Hold) Settle(ctx context.Context, o Outcome) (Settlement, error) {
 		(*stop)()
 	}
 	st, err := h.settle(ctx, o)
+	if err != nil && h.keep(ctx, st, o) {
+		return h.settled(st, o), nil
+	}
 	if err != nil {
 		h.wake(o)
 		h.engine.aside(func() { h.settleLater(o) })
@@ -150,13 +155,12 @@ func (h *Hold) indexed(st Settlement, o Outcome) Settlement {
 func (h *Hold) settle(ctx context.Context, o Outcome) (Settlement, error) {
 	rec, now := h.rec, h.now.Add(time.Since(h.before))
 	rec.Sent = h.marked()
-	var read *ReadResult
 	var st Settlement
 	for range maxRounds {
-		st = h.judge(rec, o, read, now)
+		st = h.judge(rec, o, h.asked, now)
 		switch {
-		case st.Read && read == nil:
-			read = h.read(ctx, o.Ticket)
+		case st.Read && h.asked == nil:
+			h.asked = h.read(ctx, o.Ticket)
 			continue
 		case st.Next == nil:
 			return st, nil
@@ -169,8 +173,11 @@ func (h *Hold) settle(ctx context.Context, o Outcome) (Settlement, error) {
 			return st, err
 		}
 		found, err := h.engine.store.Get(ctx, h.claim.Fault.Ref)
-		if err != nil {
+		switch {
+		case err != nil:
 			return st, err
+		case found.Provisional != h.apart, h.apart && st.Success && (found.Record.State == None || found.Record.State == ""):
+			return st, errElsewhere // a local record is gone once it is reconciled
 		}
 		rec, now = found.Record, found.Now
 		if h.send.owns(rec) {

@@ -11,7 +11,7 @@ func (e *Engine) index(c *Claim, ticket string) *Record {
 	ctx, cancel := settling(context.Background())
 	defer cancel()
 	ref, p := c.Fault.Ref, c.Policy
-	closed, err := e.store.Ticket(ctx, TicketScope(c.Fault.Backend), ticket, ref, p.keepTicket())
+	closed, err := e.store.Ticket(ctx, TicketScope(c.Fault.Backend), ticket, ref, p.KeepTicket())
 	if err != nil || !closed {
 		return nil
 	}
@@ -26,8 +26,8 @@ func (e *Engine) index(c *Claim, ticket string) *Record {
 // its id; the longest max_age that a rule may have.
 const longestLife = 365 * 24 * time.Hour
 
-// keepTicket is how long a ticket is found by its id: as long as its record.
-func (p *Policy) keepTicket() time.Duration {
+// KeepTicket is how long a ticket is found by its id: as long as its record.
+func (p *Policy) KeepTicket() time.Duration {
 	if p.MaxAge <= 0 {
 		return p.keep() + longestLife
 	}

@@ -23,7 +23,7 @@ func (h *Hold) settleLater(o Outcome) {
 		ctx, cancel := settling(context.Background())
 		st, err := h.settle(ctx, o)
 		cancel()
-		if err == nil {
+		if err == nil || h.keep(context.Background(), st, o) {
 			h.settled(st, o)
 			return
 		}

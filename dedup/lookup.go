@@ -27,7 +27,7 @@ func AfterLookUp(rec Record, c Claim, result LookUpResult, now time.Time) Decisi
 	}
 	found := ofThisEpisode(rec, result.Tickets)
 	settled := rec.lastEnded().Add(c.Policy.Settle)
-	open := slices.DeleteFunc(slices.Clone(found), func(t FoundTicket) bool { return !t.Open })
+	open := onlyOpen(found)
 	switch {
 	case len(open) > 0:
 		return c.foundOpen(rec, open, now)

@@ -79,6 +79,11 @@ type Found struct {
 	Record Record // zero (Version 0) when there is none
 	Now    time.Time
 	Won    bool // this claim holds the record: Claimed by the offer's holder
+
+	// Provisional: the shared store is out of reach, and this is what an embedded
+	// one has in its place. Its versions are its own: a Swap of one of them
+	// reaches that store and no other.
+	Provisional bool
 }
 
 // An Offer is what Claim writes when the record is free. Written, it is the
@@ -110,6 +115,10 @@ type TokenRule struct {
 	Given string     // the client's own token; it wins when it is set
 	Key   Key        // else the key,
 	Style TokenStyle // with what Style appends
+
+	// Alone: two replicas that know nothing of each other must not use the same
+	// token. Only Provisional looks at it.
+	Alone bool
 }
 
 // TokenStyle is what is appended to the key.

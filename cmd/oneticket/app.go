@@ -32,6 +32,7 @@ func newApp(p *process) *fx.App {
 			newReadiness,
 			newSpec,
 			newProxy,     // what is known of the Envoy in front
+			newOutage,    // knows the rules of what the store's outages leave
 			newStore,     // keeps the records
 			newMerger,    // merges doubles
 			newEngine,    // decides
@@ -46,6 +47,7 @@ func newApp(p *process) *fx.App {
 			newAdmin,     // shows all that to the operator
 		),
 		fx.Invoke(
+			(*outage).meet,
 			func(lc fx.Lifecycle, s *stateDir) { lc.Append(fx.Hook{OnStop: ignoringContext(s.release)}) },
 			func(lc fx.Lifecycle, s dedup.Store) { lc.Append(fx.Hook{OnStop: ignoringContext(s.Close)}) },
 			func(lc fx.Lifecycle, e *dedup.Engine) {

@@ -43,6 +43,11 @@ func (s meteredStore) MarkSent(ctx context.Context, ref dedup.Ref, holder string
 	return s.Store.MarkSent(ctx, ref, holder)
 }
 
+func (s meteredStore) KeepClose(ctx context.Context, scope dedup.TicketScope, id string, keep time.Duration) (ref dedup.Ref, held bool, err error) {
+	defer s.observe("keep_close", time.Now(), &err)
+	return s.Store.KeepClose(ctx, scope, id, keep)
+}
+
 func (s meteredStore) Ticket(ctx context.Context, scope dedup.TicketScope, id string, ref dedup.Ref, keep time.Duration) (closed bool, err error) {
 	defer s.observe("ticket", time.Now(), &err)
 	return s.Store.Ticket(ctx, scope, id, ref, keep)

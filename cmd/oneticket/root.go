@@ -47,7 +47,7 @@ then run "oneticket run", and point the automation at http://127.0.0.1:8081.`,
 	flags.StringVarP(&c.configPath, "config", "c", envOr("ONETICKET_CONFIG", "oneticket.hcl"), "configuration file (ONETICKET_CONFIG)")
 	flags.StringVar(&c.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&c.logLevel, "log-level", "info", "debug, info, warn or error")
-	root.AddCommand(newRunCommand(c), newServeCommand(c), newEnvoyCommand(c), newDoctorCommand(c), newInitCommand(c), newValidateCommand(c), newFmtCommand(c), newOffCommand(c), newOnCommand(c), newDeadLetterCommand(c), newVersionCommand(c))
+	root.AddCommand(newRunCommand(c), newServeCommand(c), newEnvoyCommand(c), newDoctorCommand(c), newInitCommand(c), newValidateCommand(c), newFmtCommand(c), newOffCommand(c), newOnCommand(c), newDeadLetterCommand(c), newReconcileCommand(c), newVersionCommand(c))
 	return root
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // newStore opens the store that the configuration names.
-func newStore(cfg *config.Config, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
+func newStore(cfg *config.Config, dir *stateDir, o *outage, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	store, err := openStore(ctx, cfg.Store, dir, m, log)
@@ -25,12 +25,18 @@ func newStore(cfg *config.Config, dir *stateDir, m *admin.Metrics, log *slog.Log
 		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
 	}
 	survey(ctx, store, dir, m, log)
+	store = meteredStore{Store: store, name: cfg.Store.Kind, metrics: m}
+	if cfg.Store.Kind != "sqlite" { // which has no other place to go to
+		if store, err = o.withLocal(ctx, store, cfg, dir, m, log); err != nil {
+			return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
+		}
+	}
 	// Made now: a store that takes no write at the first answer would leave its
 	// record without a principal, and the next re-fire would be a second create.
 	if _, err := dedup.Secret(ctx, store); err != nil {
 		log.Warn("the store keeps no secret yet: until it does, nobody's credentials are known again", "error", err)
 	}
-	return meteredStore{Store: store, name: cfg.Store.Kind, metrics: m}, nil
+	return store, nil
 }
 
 func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
@@ -54,7 +60,7 @@ func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metr
 // newEngine reports to metrics and log what nobody asked for, and merges what is
 // to be merged of it.
 func newEngine(store dedup.Store, merger *merger, m *admin.Metrics, log *slog.Logger) *dedup.Engine {
-	engine := dedup.NewEngine(dedup.EngineOptions{Store: store, Report: func(r dedup.Report) {
+	engine := dedup.NewEngine(dedup.EngineOptions{Store: store, Forgotten: m.Flushed, Report: func(r dedup.Report) {
 		for _, t := range r.Duplicates {
 			m.Duplicate(r.Ref.Rule, false)
 			log.Warn("duplicate: this ticket is open beside the one of its key", "rule", r.Ref.Rule, "key", r.Ref.Key, "ticket", t.ID)

@@ -12,8 +12,15 @@ import (
 func storeSentences(m *admin.Metrics, place string) []string {
 	var sentences []string
 	for _, down := range m.StoresDown() {
-		sentences = append(sentences, fmt.Sprintf("the store %s is out of reach since %s: creates pass untouched, and a fault may get a second ticket",
-			place, down.Since.UTC().Format(time.RFC3339)))
+		since := down.Since.UTC().Format(time.RFC3339)
+		switch down.Store {
+		case localStore:
+			sentences = append(sentences, fmt.Sprintf("the embedded store %s fails since %s: while the shared one is away, creates pass untouched", localName, since))
+		case "sqlite":
+			sentences = append(sentences, fmt.Sprintf("the store %s is out of reach since %s: creates pass untouched, and a fault may get a second ticket", place, since))
+		default:
+			sentences = append(sentences, fmt.Sprintf("the store %s is out of reach since %s: this oneticket decides by itself; a fault that others see too may get a second ticket, which is reported when the store is back", place, since))
+		}
 	}
 	return sentences
 }

@@ -62,3 +62,37 @@ func TestReadySaysThatTheStoreIsDown(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsOpenedInAnOutageIsReconciled: the store is frozen for a while, and
+// each fault has one ticket before, in and after that.
+func TestWhatIsOpenedInAnOutageIsReconciled(t *testing.T) {
+	address := startRedis(t)
+	_, port, _ := strings.Cut(address, ":")
+	s := newSidecar(t, newDesk(t), "", fmt.Sprintf("store \"redis\" {\n url = %q\n}\n", "redis://"+address))
+	s.start()
+	client := newClient(t)
+	known := s.post(client, fault("known", 0))
+	if out, err := exec.Command("redis-cli", "-p", port, "client", "pause", "4000", "all").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	first := map[int]string{}
+	for i := range 10 {
+		a := s.post(client, fault(fmt.Sprint("core-", i%5), i))
+		if a.status != 201 || first[i%5] != "" && first[i%5] != string(a.body) {
+			t.Errorf("fault %d: saw %d %q, at first %q", i%5, a.status, a.body, first[i%5])
+		}
+		first[i%5] = string(a.body)
+	}
+	if a := s.post(client, fault("known", 0)); a.status != 201 || string(a.body) != string(known.body) {
+		t.Errorf("a fault that was known: saw %d %q, want %q", a.status, a.body, known.body)
+	}
+	waitFor(t, "what was opened to be reconciled", func() bool {
+		return s.metric("oneticket_reconciled_total", `result="taken_over"`) == 5 && s.metric("oneticket_provisional_creates") == 0
+	})
+	for i := range 5 {
+		if a := s.post(client, fault(fmt.Sprint("core-", i), i)); string(a.body) != first[i] {
+			t.Errorf("fault %d: saw %q, want %q", i, a.body, first[i])
+		}
+	}
+	s.end(syscall.SIGTERM)
+}

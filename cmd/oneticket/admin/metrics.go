@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,8 @@ type Metrics struct {
 	verifies      *family[prometheus.Counter]
 	followed      *family[prometheus.Counter]
 	lettersLost   *family[prometheus.Counter]
+	reconciled    *family[prometheus.Counter]
+	flushed       atomic.Bool
 	refireGap     *family[prometheus.Observer]
 	openTickets   *prometheus.GaugeVec
 	closes        *family[prometheus.Counter]
@@ -88,6 +91,8 @@ func NewMetrics() *Metrics {
 			"Reads of a ticket: open, closed, gone or unanswered.", "backend", "result"),
 		followed: counters("oneticket_followed_total",
 			"Creates without a ticket that were gone on with: healed (found again), sent again with an outcome, dropped (too many were held), or corrected by the access log.", "rule", "result"),
+		reconciled: counters("oneticket_reconciled_total",
+			"What was opened while the shared store was away, by what came of it when it was back.", "result"),
 		lettersLost: counters("oneticket_dead_letters_failed_total",
 			"Creates without a ticket that could not be kept as dead letters.", "rule"),
 		closes: counters("oneticket_closes_total",
@@ -102,7 +107,7 @@ func NewMetrics() *Metrics {
 		}, []string{"backend"}),
 	}
 	for _, f := range []*family[prometheus.Counter]{m.decisions, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed, m.expiredOpen,
-		m.severity, m.duplicates, m.suspects, m.merges, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.closes, m.fields} {
+		m.severity, m.duplicates, m.suspects, m.merges, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.closes, m.fields, m.reconciled} {
 		m.registry.MustRegister(f.vec)
 	}
 	m.registry.MustRegister(m.durations.vec, m.storeDuration.vec, m.refireGap.vec, m.storeUp.vec, m.waiting, m.openTickets, &m.census,
@@ -192,7 +197,10 @@ func (m *Metrics) StoreCall(store, op string, d time.Duration, up bool) {
 }
 
 // StoreFlushed counts a store that was found emptied.
-func (m *Metrics) StoreFlushed(store string) { m.storeFlushes.of(store).Inc() }
+func (m *Metrics) StoreFlushed(store string) {
+	m.flushed.Store(true)
+	m.storeFlushes.of(store).Inc()
+}
 
 // Bypassed counts a create that passed unguarded.
 func (m *Metrics) Bypassed(backend string) { m.bypassed.of(backend).Inc() }
@@ -213,6 +221,20 @@ func (m *Metrics) Reloaded(applied bool) {
 	}
 	m.reloads.of(result).Inc()
 }
+
+// Provisional shows the number of creates that were decided without the shared
+// store, and are not reconciled with it yet.
+func (m *Metrics) Provisional(count func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "oneticket_provisional_creates", Help: "Creates that were decided while the shared store was away, and are not reconciled yet.",
+	}, count))
+}
+
+// Reconciled counts what came of one of them.
+func (m *Metrics) Reconciled(result string) { m.reconciled.of(result).Inc() }
+
+// Flushed reports whether the store was ever found emptied.
+func (m *Metrics) Flushed() bool { return m.flushed.Load() }
 
 // DeadLetters shows the number of creates that are kept without a ticket.
 func (m *Metrics) DeadLetters(count func() float64) {
