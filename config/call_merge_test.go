@@ -114,6 +114,43 @@ func TestHowThePresetsMerge(t *testing.T) {
 	}
 }
 
+// TestGLPIMergesWhatIsOfOneKind: tickets by a link or a solution, problems by a
+// solution, before any request and below the path of the last one.
+func TestGLPIMergesWhatIsOfOneKind(t *testing.T) {
+	for _, c := range []struct{ merge, kind, call, body string }{
+		{"close", "Ticket", "/ITILSolution", `{"input":{"itemtype":"Ticket","items_id":"7","content":"Duplicate of Ticket/5, opened for the same fault."}}`},
+		{"close", "Problem", "/ITILSolution", `{"input":{"itemtype":"Problem","items_id":"7","content":"Duplicate of Problem/5, opened for the same fault."}}`},
+		{"link", "Ticket", "/Ticket_Ticket", `{"input":{"tickets_id_1":"7","tickets_id_2":"5","link":"2"}}`},
+		{"link", "Problem", "", ""},
+	} {
+		t.Run(c.merge+" "+c.kind, func(t *testing.T) {
+			r := mergeRule(t, "glpi/ticket", c.merge, given, "")
+			double := dedup.Ticket{ID: c.kind + "/7"}
+			for _, base := range []string{"/apirest.php", "/glpi/api.php/v1"} {
+				call, ok := r.MergeCall(dedup.Ticket{ID: c.kind + "/5"}, double)
+				if ok != (c.call != "") || ok && (call.Method != "POST" || call.Path != base+c.call || string(call.Body) != c.body) {
+					t.Errorf("%v: %s %s\n%s", ok, call.Method, call.Path, call.Body)
+				}
+				if call, ok := r.ReadCall(nil, double); !ok || call.Path != base+"/"+c.kind+"/7?get_hateoas=false" {
+					t.Errorf("%v: it is read at %s", ok, call.Path)
+				}
+				if _, ok := r.ReadCall(wireRequest(t, "POST", "/glpi/api.php/v1/Ticket", "{}", nil), double); !ok {
+					t.Fatal("no read")
+				}
+			}
+			for status, want := range map[int]dedup.UpdateKind{201: dedup.UpdateApplied, 400: dedup.UpdateRefused, 401: dedup.UpdateRefused, 500: dedup.UpdateUnknown} {
+				text := `["ERROR","x"]`
+				if status == 201 {
+					text = `{"id":3,"message":""}`
+				}
+				if got := r.MergeAnswer(answered(t, status, text)); got != want {
+					t.Errorf("%d is %s, want %s", status, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestWhatCannotBeMergedIsOnlyReported: each of them is what validate warns of.
 func TestWhatCannotBeMergedIsOnlyReported(t *testing.T) {
 	for i, c := range []struct {

@@ -23,6 +23,7 @@ var clientTickets = map[string]dedup.Ticket{
 	"pagerduty/events_v1": {ID: "db1"},
 	"pagerduty/incidents": {ID: "PT4KHLK"},
 	"opsgenie/alerts":     {ID: "4711"},
+	"glpi/ticket":         {ID: "Ticket/7"},
 	"redmine/issues":      {ID: "7"},
 	"rt/rest1":            {ID: "7"},
 	"rt/rest2":            {ID: "7"},
@@ -254,7 +255,7 @@ func TestRequestsOfOtherSystemsAreNotTaken(t *testing.T) {
 }
 
 func TestABareBackendHasTheDefaultOfItsFamily(t *testing.T) {
-	for name, want := range map[string]string{"pagerduty": "pagerduty/events", "opsgenie": "opsgenie/alerts", "redmine": "redmine/issues", "rt": "rt/rest1", "servicenow": "servicenow/incident", "zammad": "zammad/ticket"} {
+	for name, want := range map[string]string{"pagerduty": "pagerduty/events", "glpi": "glpi/ticket", "opsgenie": "opsgenie/alerts", "redmine": "redmine/issues", "rt": "rt/rest1", "servicenow": "servicenow/incident", "zammad": "zammad/ticket"} {
 		if r := parse(t, `backend "`+name+`" { url = "https://acme.example.test" }`).Rules[0]; r.Preset != want || !r.RetryMode {
 			t.Errorf("%s: %s, %v", name, r.Preset, r.RetryMode)
 		}

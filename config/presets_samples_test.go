@@ -117,6 +117,20 @@ func TestRedmineClosesWhereARuleSaysHow(t *testing.T) {
 	}
 }
 
+func TestGLPIClosesByASolutionWhereARuleSaysSo(t *testing.T) {
+	r := commentedRule(t, "glpi/ticket", "identity", "clear")
+	row := clientRow{Client: "a script", Method: "POST", Target: "/glpi/apirest.php/Problem/", Body: `{"input":{"name":"disk","status":5}}`}
+	req, _ := row.request(t, r.Wants())
+	f, err := r.Fault(req)
+	if err != nil || !f.Fingerprint.Cleared {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	call, ok := r.UpdateCall(req, dedup.Ticket{ID: "Problem/7"}, "", f, dedup.Changed)
+	if !ok || call.Method != "POST" || call.Path != "/glpi/apirest.php/ITILSolution" || string(call.Body) != `{"input":{"itemtype":"Problem","items_id":"7","content":"disk"}}` {
+		t.Errorf("%+v", call)
+	}
+}
+
 // TestTwoServicesOfPagerDutyAreKeptApart: by their routing keys, which nothing
 // that is kept shows.
 func TestTwoServicesOfPagerDutyAreKeptApart(t *testing.T) {
@@ -138,6 +152,7 @@ func TestPresetsKnowWhereSecretsStand(t *testing.T) {
 		"pagerduty/events":    {[]string{"routing_key"}, [2]string{"/v2/enqueue", "/v2/enqueue"}},
 		"pagerduty/events_v1": {[]string{"service_key"}, [2]string{"/x", "/x"}},
 		"opsgenie/alerts":     {nil, [2]string{"/v2/alerts?apiKey=K3Y&a=b", "/v2/alerts?apiKey=redacted&a=b"}},
+		"glpi/ticket":         {nil, [2]string{"/apirest.php/Ticket?session_token=K3Y&app_token=K3Y&a=b", "/apirest.php/Ticket?session_token=redacted&app_token=redacted&a=b"}},
 		"redmine/issues":      {nil, [2]string{"/issues.json?key=K3Y", "/issues.json?key=redacted"}},
 		"rt/rest1":            {[]string{"user", "pass"}, [2]string{"/REST/1.0/edit?user=u&pass=p", "/REST/1.0/edit?user=redacted&pass=redacted"}},
 		"servicenow/soap":     {[]string{"Envelope.Header.Security.UsernameToken.Username", "Envelope.Header.Security.UsernameToken.Password"}, [2]string{"/incident.do?SOAP", "/incident.do?SOAP"}},

@@ -160,26 +160,6 @@ preset "topdesk/incident" {
   window  = "10m"
 }
 
-# GLPI, tickets and problems by its REST API. Several at once pass.
-preset "glpi/ticket" {
-  default = true
-  match = {
-    method = "POST"
-    path   = "(?P<base>(/[^/]+)*?)/(apirest[.]php|api)(/v[0-9.]+)?/(Ticket|Problem)"
-    when   = body.input.name != null
-  }
-  success = { status = [200, 201] }
-  ticket = {
-    id       = body.id
-    location = headers.location
-  }
-  token  = { header = "Idempotency-Key" }
-  memory = { kind = "none" }
-  # A session's token is another one after each login.
-  credential = { headers = ["session-token", "app-token"] }
-  window     = "10m"
-}
-
 # osTicket, tickets.
 preset "osticket/ticket" {
   default = true
