@@ -60,11 +60,7 @@ var unconnected = []struct {
 	block, name string
 	does        []string // the values that are right all the same
 	lacks       string   // what there is not
-}{
-	{"dead_letter", "max_count", nil, "dead letters"},
-	{"dead_letter", "max_bytes", nil, "dead letters"},
-	{"dead_letter", "max_age", nil, "dead letters"},
-}
+}{}
 
 // stores are the kinds that there are.
 var stores = []string{"sqlite", "redis", "postgres"}

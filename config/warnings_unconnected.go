@@ -11,7 +11,6 @@ import (
 // warnOfUnconnected: what somebody sets and nothing goes by must not look as
 // if it held.
 func (l *loader) warnOfUnconnected() {
-	l.warnOfIdle("dead_letter", l.blocks["dead_letter"])
 	for i := range l.backends {
 		l.warnOfIdle("backend", l.backends[i].values)
 	}

@@ -145,23 +145,25 @@
 //	any other           | -           | -                   | -              | -                   | -               | -        | -
 //
 // A close names a ticket and acts on the record that holds that ticket. A
-// look-up and a read are the holder's, or the claim's that asked for them:
+// look-up and a read are the holder's, or the claim's that asked for them. "No
+// turn yet" is a look-up that our own pace, or the backend's 429, has put off;
+// five minutes after settle it is "no answer":
 //
-//	close, look-up      | its ticket | another | found open                | found closed   | absent                   | no answer
-//	looking             | -          | -       | suppress recovered > open | again > closed | busy > doubtful          | busy > doubtful
-//	looking, settled    | -          | -       | suppress recovered > open | again > closed | create retried > claimed | create retried +double > claimed
-//	open                | > closed   | -       | again                     | again          | again                    | again
-//	open, check due     | > closed   | -       | again                     | again          | again                    | again
-//	open, expired       | > closed   | -       | again                     | again          | again                    | again
-//	open, updating      | > closed   | -       | again                     | again          | again                    | again
-//	open, clearing      | > closed?  | -       | again                     | again          | again                    | again
-//	open, update over   | > closed   | -       | again                     | again          | again                    | again
-//	open, clear over    | > closed?  | -       | again                     | again          | again                    | again
-//	closed?             | > closed   | -       | again                     | again          | again                    | again
-//	closed, reopening   | > closed?  | -       | again                     | again          | again                    | again
-//	closed, reopen over | > closed?  | -       | again                     | again          | again                    | again
-//	observed            | > closed   | -       | again                     | again          | again                    | again
-//	any other           | -          | -       | again                     | again          | again                    | again
+//	close, look-up      | its ticket | another | found open                | found closed   | absent                   | no answer                        | no turn yet
+//	looking             | -          | -       | suppress recovered > open | again > closed | busy > doubtful          | busy > doubtful                  | busy > doubtful
+//	looking, settled    | -          | -       | suppress recovered > open | again > closed | create retried > claimed | create retried +double > claimed | busy > doubtful
+//	open                | > closed   | -       | again                     | again          | again                    | again                            | again
+//	open, check due     | > closed   | -       | again                     | again          | again                    | again                            | again
+//	open, expired       | > closed   | -       | again                     | again          | again                    | again                            | again
+//	open, updating      | > closed   | -       | again                     | again          | again                    | again                            | again
+//	open, clearing      | > closed?  | -       | again                     | again          | again                    | again                            | again
+//	open, update over   | > closed   | -       | again                     | again          | again                    | again                            | again
+//	open, clear over    | > closed?  | -       | again                     | again          | again                    | again                            | again
+//	closed?             | > closed   | -       | again                     | again          | again                    | again                            | again
+//	closed, reopening   | > closed?  | -       | again                     | again          | again                    | again                            | again
+//	closed, reopen over | > closed?  | -       | again                     | again          | again                    | again                            | again
+//	observed            | > closed   | -       | again                     | again          | again                    | again                            | again
+//	any other           | -          | -       | again                     | again          | again                    | again                            | again
 //
 //	read              | open                              | closed         | gone                | no answer
 //	open              | suppress verified > open          | again > closed | again > closed gone | suppress refire > open

@@ -11,6 +11,9 @@ import (
 // byte at which it ceases to be one, and never a part of the text.
 var ErrJSON = errors.New("not JSON")
 
+// ErrStopped: the text was not read to its end.
+var ErrStopped = errors.New("reading JSON was stopped")
+
 const (
 	maxDepth = 512 // of nested objects and lists
 
@@ -34,11 +37,31 @@ const (
 // levels, or of which more than 262144 values are wanted, is an error that
 // wraps ErrJSON.
 func ReadJSON(text []byte, want *Want) (Value, error) {
+	return ReadJSONWhile(text, want, nil)
+}
+
+// ReadJSONWhile is ReadJSON that gives up, with ErrStopped, when more says no.
+// It is asked after every 16384 values, built or only checked; nil always says
+// yes.
+func ReadJSONWhile(text []byte, want *Want, more func() bool) (Value, error) {
 	if want == nil {
 		want = everything
 	}
-	r := jsonReader{jsonScanner: jsonScanner{text: text}}
+	r := jsonReader{jsonScanner: jsonScanner{text: text}, more: more}
 	return r.read(want)
+}
+
+// askEvery is how many values are read between two questions, in a millisecond
+// or two: no real create has so many, so that none is given up because the
+// machine was busy elsewhere.
+const askEvery = 1 << 14
+
+// goesOn counts one value, and asks whether there may be more.
+func (r *jsonReader) goesOn() bool {
+	if r.seen++; r.more != nil && r.seen%askEvery == 0 && !r.more() {
+		r.stopped = true
+	}
+	return !r.stopped
 }
 
 // readWholeJSON reads all of text and keeps every occurrence of a member that
@@ -56,6 +79,9 @@ type jsonReader struct {
 	keepRepeated bool
 	whole        string // the text, where nearly all of it is wanted: then strings point into it
 	depth, built int
+	seen         int
+	more         func() bool
+	stopped      bool
 	members      []Member
 	items        []Value
 	unescaped    []byte
@@ -82,6 +108,8 @@ func (r *jsonReader) read(want *Want) (Value, error) {
 
 func (r *jsonReader) failure() error {
 	switch {
+	case r.stopped:
+		return fmt.Errorf("%w at byte %d", ErrStopped, r.pos)
 	case r.depth > maxDepth:
 		return fmt.Errorf("%w at byte %d: deeper than %d levels", ErrJSON, r.pos, maxDepth)
 	case r.built > maxValues:
@@ -96,9 +124,10 @@ func (r *jsonReader) failure() error {
 func (r *jsonReader) value(want *Want) (Value, bool) {
 	r.space()
 	if want != nil {
-		if r.built++; r.built > maxValues {
-			return Value{}, false
-		}
+		r.built++
+	}
+	if r.built > maxValues || !r.goesOn() {
+		return Value{}, false
 	}
 	switch r.peek() {
 	case '{':

@@ -8,6 +8,7 @@ import (
 // A LookUpResult is what the backend says when it is asked for a token.
 type LookUpResult struct {
 	Answered bool // false: refused (401, 403, 404, 5xx), timed out, or not possible
+	Later    bool // with Answered false: it was not asked, for lack of a turn or a way; it can be later
 	Tickets  []FoundTicket
 }
 
@@ -38,10 +39,20 @@ func AfterLookUp(rec Record, c Claim, result LookUpResult, now time.Time) Decisi
 		return c.notYet(rec, settled, now)
 	case result.Answered:
 		return c.notFound(rec, now)
+	case result.Later && now.Before(settled.Add(laterMost)):
+		return c.notYet(rec, now.Add(laterRetry), now)
 	default:
 		return c.notAnswered(rec, now)
 	}
 }
+
+// A token that could not be asked for yet is busy for so long, and then counts
+// as one that cannot be looked up: our own pace is no reason for a double, but
+// neither for an incident that waits for ever.
+const (
+	laterMost  = 5 * time.Minute
+	laterRetry = 5 * time.Second
+)
 
 // closedPrior is the closed record whose unresolved attempts are looked up.
 func (r *Record) closedPrior() (Record, bool) {

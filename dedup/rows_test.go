@@ -185,7 +185,12 @@ func TestWhatALookUpSays(t *testing.T) {
 	asked := func(when time.Time) func(*dedup.Record) {
 		return func(r *dedup.Record) { r.ClaimedAt = when }
 	}
-	absent, silence := dedup.LookUpResult{Answered: true}, dedup.LookUpResult{}
+	absent, silence, putOff := dedup.LookUpResult{Answered: true}, dedup.LookUpResult{}, dedup.LookUpResult{Later: true}
+	longAgo := func(r *dedup.Record) {
+		for i := range r.Attempts {
+			r.Attempts[i].EndedAt = at(0).Add(-time.Hour)
+		}
+	}
 	checkRows(t, []promisedRow{
 		{"open: answered, recovered", lookedUp(asking, "looking", "A", tickets(open)), "suppress recovered > open"},
 		{"open, and this request is worse: decided again", lookedUp(asking, "looking", "B", tickets(open)), "again recovered > open"},
@@ -204,6 +209,8 @@ func TestWhatALookUpSays(t *testing.T) {
 		{"absent, a clear looked and it may have left without us: untouched", lookedUp(asking, "looking, settled", "C", absent, unsent), "pass unmatched_clear +dead > closed?"},
 		{"no answer before settle: busy", lookedUp(asking, "looking", "A", silence), "busy > doubtful"},
 		{"no answer after settle: sent again, and counted", lookedUp(asking, "looking, settled", "A", silence), "create retried +double > claimed"},
+		{"no turn yet after settle: busy", lookedUp(asking, "looking, settled", "A", putOff), "busy > doubtful"},
+		{"no turn for long after settle: sent again, and counted", lookedUp(asking, "looking, settled", "A", putOff, longAgo), "create retried +double > claimed"},
 		{"the claim is not mine any more: decided again", lookedUp(asking, "claimed", "A", tickets(open)), "again"},
 	})
 }

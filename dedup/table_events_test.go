@@ -80,6 +80,7 @@ func lookUpEvents() []stateEvent {
 	return []stateEvent{
 		event("found open", found(true)), event("found closed", found(false)),
 		event("absent", dedup.LookUpResult{Answered: true}), event("no answer", dedup.LookUpResult{}),
+		event("no turn yet", dedup.LookUpResult{Later: true}),
 	}
 }
 

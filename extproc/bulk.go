@@ -43,7 +43,8 @@ type element struct {
 // whole.
 func (x *exchange) readBulk(rule *Rule, b *body.Body, items []dedup.Value) (dedup.Fault, error) {
 	list, ok := b.List(rule.Each.List)
-	if !ok || rule.Each.Answer == nil || list.Len() != len(items) || len(items) == 0 || len(items) > mostElements || x.head.signed() {
+	if !ok || rule.Each.Answer == nil || list.Len() != len(items) || len(items) == 0 || len(items) > mostElements || x.head.signed() ||
+		int64(list.Around()*len(items)) > rule.maxBody() { // each create alone has all that is around the list
 		return dedup.Fault{}, x.notApart(rule, items)
 	}
 	if x.replaying != nil && len(items) == 1 { // a dead letter is one create in the form of several

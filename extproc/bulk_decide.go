@@ -209,6 +209,8 @@ func (e *element) show(ctx context.Context, rule *Rule, v dedup.Verdict) bool {
 		e.denial = read.denial
 	case isOver:
 		return false
+	case isLater:
+		e.waits = true
 	default:
 		e.forward(ctx, rule, v)
 	}

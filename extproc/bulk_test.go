@@ -2,6 +2,7 @@ package extproc_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -307,5 +308,33 @@ func TestTheAccessLogSaysOfABulkThatNothingWasSent(t *testing.T) {
 				t.Errorf("%d exchanges are followed still", n)
 			}
 		})
+	}
+}
+
+// TestABulkWithMuchAroundItsListIsSentOnWhole: taken apart, each of its creates
+// would have all of that, and 200 of them a gigabyte.
+func TestABulkWithMuchAroundItsListIsSentOnWhole(t *testing.T) {
+	r := newRig(t, manyAtOnce)
+	r.rule.MaxBody = 4 << 20
+	var all []string
+	for i := range 200 {
+		all = append(all, disk(i))
+	}
+	pad := strings.Repeat("x", 3<<20)
+	body := strings.Replace(disks(all...), `"v": 1.0`, `"v":"`+pad+`"`, 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if m := r.proxy().create(body, bearer...); sentOnWith(m, body) != body {
+		t.Error("it is not sent on as it came")
+	}
+	runtime.ReadMemStats(&after)
+	if grew := after.TotalAlloc - before.TotalAlloc; grew > 200<<20 {
+		t.Errorf("it took %d MB", grew>>20)
+	}
+	if n := r.count.of("unkeyed", "faults", "bulk"); n != 1 {
+		t.Errorf("counted %v", r.count.n)
+	}
+	if m := r.proxy().create(disks(all...), bearer...); sentOnWith(m, disks(all...)) != disks(all...) || r.count.of("decision", "faults", "create", "first") != 200 {
+		t.Errorf("without it, counted %v", r.count.n)
 	}
 }

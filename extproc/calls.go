@@ -68,6 +68,7 @@ type CallResult struct {
 	Answer dedup.Answer
 	Plain  []byte // the answer's body as it came, without its content coding
 	Sent   SentKind
+	Later  bool  // with CallNotSent: for lack of a turn or of a way, or because the backend said 429; it can be made later
 	Err    error // nil exactly when Sent is CallAnswered, or for a 429
 }
 
@@ -160,11 +161,27 @@ func (c *Caller) Call(ctx context.Context, backend string, call dedup.Call, as C
 	return c.named(ctx, backend, call, as, "")
 }
 
+// Pace waits for a turn of the backend, as a call of ours has to, for somebody
+// who sends by another way; at most until ctx ends. A backend without an outlet
+// has no pace.
+func (c *Caller) Pace(ctx context.Context, backend string) error {
+	r := (*c.roads.Load())[backend]
+	if r == nil {
+		return nil
+	}
+	if err := r.turn(ctx); err != nil {
+		return fmt.Errorf("turn at %s: %w", backend, err)
+	}
+	r.done() // what is sent may need calls of its own
+	return nil
+}
+
 // named is Call; the entry of the proxy's access log has the id, if there is one.
 func (c *Caller) named(ctx context.Context, backend string, call dedup.Call, as Credentials, id string) CallResult {
 	r := (*c.roads.Load())[backend]
 	if r == nil {
-		return CallResult{Sent: CallNotSent, Err: fmt.Errorf("call of %s: %w", backend, ErrNoOutlet)}
+		// A proxy of ours takes requests a moment before its ways are known.
+		return CallResult{Sent: CallNotSent, Later: true, Err: fmt.Errorf("call of %s: %w", backend, ErrNoOutlet)}
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.outlet.Timeout)
 	defer cancel()
@@ -173,7 +190,7 @@ func (c *Caller) named(ctx context.Context, backend string, call dedup.Call, as 
 		return CallResult{Sent: CallNotSent, Err: fmt.Errorf("call of %s: %w", backend, err)}
 	}
 	if err := r.turn(ctx); err != nil {
-		return CallResult{Sent: CallNotSent, Err: fmt.Errorf("call of %s: %w", backend, err)}
+		return CallResult{Sent: CallNotSent, Later: !errors.Is(err, errClosed), Err: fmt.Errorf("call of %s: %w", backend, err)}
 	}
 	defer r.done()
 	if id != "" {
@@ -240,7 +257,7 @@ func (c *Caller) exchange(request *http.Request, r *road) CallResult {
 		if connected.Load() {
 			return CallResult{Sent: CallUnknown, Err: err}
 		}
-		return CallResult{Sent: CallNotSent, Err: err}
+		return CallResult{Sent: CallNotSent, Later: true, Err: err}
 	}
 	defer response.Body.Close()
 	r.heed(response.StatusCode, response.Header.Get("retry-after"))
@@ -250,7 +267,7 @@ func (c *Caller) exchange(request *http.Request, r *road) CallResult {
 	case err != nil:
 		result.Sent, result.Err = CallUnknown, err
 	case response.StatusCode == http.StatusTooManyRequests:
-		result.Sent = CallNotSent
+		result.Sent, result.Later = CallNotSent, true
 	}
 	return result
 }

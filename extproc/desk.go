@@ -62,7 +62,7 @@ func (d *desk) call(ctx context.Context, call dedup.Call, within time.Duration) 
 		within = min(within, s.left())
 	}
 	if within <= 0 {
-		return CallResult{Sent: CallNotSent, Err: errPatience}
+		return CallResult{Sent: CallNotSent, Later: true, Err: errPatience}
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -104,7 +104,7 @@ func (d *desk) find(ctx context.Context, token string) dedup.LookUpResult {
 	r := d.call(ctx, call, d.asking())
 	if r.Sent != CallAnswered {
 		d.noted(r, false)
-		return dedup.LookUpResult{}
+		return dedup.LookUpResult{Later: r.Later}
 	}
 	found := d.rule.Asks.Found(&r.Answer, token)
 	d.noted(r, found.Answered)

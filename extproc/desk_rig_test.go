@@ -186,9 +186,16 @@ func found(a *dedup.Answer, _ string) dedup.LookUpResult {
 // newDeskRig is a rig whose rule asks the system.
 func newDeskRig(t *testing.T, change func(*rig, *extproc.Options, *dedup.Policy)) (*rig, *system) {
 	t.Helper()
+	return newDeskRigAt(t, new(string), change)
+}
+
+// newDeskRigAt also tells where the system is.
+func newDeskRigAt(t *testing.T, at *string, change func(*rig, *extproc.Options, *dedup.Policy)) (*rig, *system) {
+	t.Helper()
 	s := newSystem()
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
+	*at = web.URL
 	calls := extproc.NewCaller(nil)
 	t.Cleanup(calls.Close)
 	calls.Use([]extproc.Outlet{{Backend: "snow", Via: web.URL}})

@@ -130,6 +130,7 @@ func (x *exchange) followUp(hold *dedup.Hold, kind dedup.OutcomeKind, canLookUp 
 	one.awaited = kind == dedup.OutcomeUnknown && x.server.accessLog.connected(x.peer)
 	if one.never {
 		kind = dedup.OutcomeNeverSent
+		x.server.undoubt(x.sending)
 	}
 	pause, _ := pauseOf(x.answered.value("retry-after"), x.server.o.Now())
 	one.start(kind, canLookUp, pause)
@@ -176,7 +177,7 @@ func (f *followUp) start(kind dedup.OutcomeKind, canLookUp bool, pause time.Dura
 	if !ok {
 		f.over()
 		f.server.count.Dropped(rule.Name)
-		f.server.o.Log.Warn("too many creates without a ticket: this one is not gone on with", "rule", rule.Name, "key", f.sent.ref.Key)
+		f.server.o.Log.Warn("a create without a ticket is not gone on with: too many are, or the process ends", "rule", rule.Name, "key", f.sent.ref.Key)
 		return
 	}
 	f.stop, f.ended = stop, ended
@@ -229,14 +230,15 @@ func (f *followUp) neverSent() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.coming = false
-	if f.desk == nil {
+	if f.server == nil {
 		return // it has not begun
+	}
+	f.server.undoubt(f.sent)
+	if f.desk == nil {
+		return // it is over
 	}
 	if f.stop != nil {
 		f.stop()
-	}
-	if f.server.o.Letters != nil {
-		f.server.putLetter(context.Background(), f.desk.letter(f.sent, dedup.OutcomeNeverSent, 0))
 	}
 	f.start(dedup.OutcomeNeverSent, false, 0)
 }

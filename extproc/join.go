@@ -48,6 +48,9 @@ func (x *exchange) giveStored(ctx context.Context, rule *Rule, fault dedup.Fault
 	case isOver:
 		x.land(nil)
 		return reply{}, false
+	case isLater:
+		x.land(nil)
+		return x.busy(rule, fault, dedup.Verdict{RetryAfter: time.Second}), true
 	}
 	return x.forward(ctx, rule, fault, v, n, raw), true
 }
@@ -87,7 +90,8 @@ const (
 	isUnread showingSays = iota // it cannot be read
 	isShown
 	isDenied
-	isOver // shown, and closed: the record did not know
+	isOver  // shown, and closed: the record did not know
+	isLater // there was no turn to read it: that is no reason for a second ticket
 )
 
 // show reads the record's ticket with the sender's own credential.
@@ -98,6 +102,8 @@ func (x *exchange) show(ctx context.Context, fault dedup.Fault, v *dedup.Verdict
 	}
 	read, r := d.read(x.stay.in(ctx), v.Record.Ticket)
 	switch status := r.Answer.Status; {
+	case r.Later:
+		return showing{says: isLater}
 	case r.Sent != CallAnswered:
 		return showing{}
 	case read.Answered && !read.Gone:

@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 // waits.
 type Letters interface {
 	Put(context.Context, Letter) error
+	// NeverSent says of one create of the episode that ended as unknown, and was
+	// put so, that nothing of it had been sent.
+	NeverSent(ctx context.Context, ref dedup.Ref, episode int64) error
 	// Remove takes away the letters of an episode that has its ticket.
 	Remove(ctx context.Context, ref dedup.Ref, episode int64) error
 	// Replayable reports whether the letter may be sent again, as a request for
@@ -38,6 +42,15 @@ type Letter struct {
 
 // letterWithin is how long a failing answer may be held back for its letter.
 const letterWithin = 250 * time.Millisecond
+
+// mostPuts bounds the letters that are being written at one time: a disk that
+// does not answer must not hold every failing create in memory.
+const mostPuts = 64
+
+var (
+	errLetterSlow    = errors.New("the disk does not take it in time: it may yet be kept")
+	errLetterCrowded = errors.New("the disk does not answer: too many wait for it")
+)
 
 // A sending is the create that this exchange let go.
 type sending struct {
@@ -76,12 +89,57 @@ func (d *desk) letter(s sending, kind dedup.OutcomeKind, status int) Letter {
 }
 
 func (s *Server) putLetter(ctx context.Context, l Letter) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letterWithin)
-	defer cancel()
-	err := s.o.Letters.Put(ctx, l)
+	err := s.put(context.WithoutCancel(ctx), l)
 	s.count.Lettered(l.Ref.Rule, err)
 	if err != nil {
 		s.o.Log.Error("a create without a ticket could not be kept as a dead letter", "rule", l.Ref.Rule, "key", l.Ref.Key, "outcome", l.Outcome, "error", err)
+	}
+}
+
+// put waits for the letter no longer than letterWithin, whatever the disk does.
+func (s *Server) put(ctx context.Context, l Letter) error {
+	select {
+	case s.puts <- struct{}{}:
+	default:
+		return errLetterCrowded
+	}
+	ended := make(chan error, 1)
+	go func() {
+		defer func() { <-s.puts }()
+		ended <- s.o.Letters.Put(ctx, l)
+	}()
+	late := time.NewTimer(letterWithin)
+	defer late.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-late.C:
+		return errLetterSlow
+	}
+}
+
+// waitForPuts waits for the letters that are being written, until ctx is over,
+// and lets no new one begin.
+func (s *Server) waitForPuts(ctx context.Context) {
+	for range mostPuts {
+		select {
+		case s.puts <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// undoubt says of the letter of a create in doubt that it was never sent. It may
+// be sent again without a doubt from then on.
+func (s *Server) undoubt(of sending) {
+	if s.o.Letters == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.Settle)
+	defer cancel()
+	if err := s.o.Letters.NeverSent(ctx, of.ref, of.episode); err != nil {
+		s.o.Log.Warn("a dead letter stays in doubt although its create was never sent", "rule", of.ref.Rule, "key", of.ref.Key, "error", err)
 	}
 }
 

@@ -57,6 +57,7 @@ type Server struct {
 	count      counting
 	flights    flights
 	follows    follows
+	puts       chan struct{} // one for each letter that is being written
 	seen       *sightings
 	shown      accepted // tickets that a read has shown to be closed, by backend and id
 
@@ -87,7 +88,7 @@ func New(o Options) *Server {
 	if o.PrincipalTTL <= 0 {
 		o.PrincipalTTL = time.Hour
 	}
-	s := &Server{o: o, caller: newCallerKey(), health: health.NewServer(), idle: make(chan struct{}), cut: make(chan struct{})}
+	s := &Server{o: o, caller: newCallerKey(), health: health.NewServer(), idle: make(chan struct{}), cut: make(chan struct{}), puts: make(chan struct{}, mostPuts)}
 	s.accessLog.server = s
 	s.count = countingOf(o.Metrics)
 	s.seen = newSightings(o.Now())
@@ -135,6 +136,7 @@ func (s *Server) Drain(ctx context.Context) {
 	s.follows.stop()
 	s.drain(ctx)
 	s.follows.wait(ctx)
+	s.waitForPuts(ctx)
 }
 
 func (s *Server) drain(ctx context.Context) {

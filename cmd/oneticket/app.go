@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"go.uber.org/fx"
@@ -41,6 +42,7 @@ func newApp(p *process) *fx.App {
 			newLetterBox, // keeps what has not become a ticket
 			newFilter,    // answers the proxy's stream
 			newSocket,    // carries it
+			newLostFiles, // notices a file that is taken away
 			newCensus,    // counts what is in the store, and asks the backends for the same
 			newCloseDesk, // takes the closes that ticket systems tell of
 			newReloader,  // puts a changed configuration into force
@@ -70,6 +72,13 @@ func newApp(p *process) *fx.App {
 			},
 		),
 		front,
+		fx.Invoke(func(lc fx.Lifecycle, l *lostFiles, log *slog.Logger) {
+			ctx, stop := context.WithCancel(context.Background())
+			lc.Append(fx.Hook{
+				OnStart: func(context.Context) error { go l.run(ctx, log); return nil },
+				OnStop:  func(context.Context) error { stop(); return nil },
+			})
+		}),
 		fx.Invoke(func(lc fx.Lifecycle, c *census) {
 			lc.Append(fx.Hook{OnStart: func(context.Context) error { c.start(); return nil }, OnStop: func(context.Context) error { c.close(); return nil }})
 		}),

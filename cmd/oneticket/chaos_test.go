@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"oneticket/dedup/deadletter"
 )
 
 // A flakyDesk is a desk whose port can be closed and opened again, with every
@@ -44,17 +46,18 @@ func (f *flakyDesk) open(t *testing.T) {
 }
 
 // TestEverythingIsKilledAtRandom: sidecar, Envoy and ticket system go and come
-// while clients repeat each create until they are told of a ticket. With a
-// filter that fails closed each fault has exactly one ticket; with one that
-// fails open none is lost, and there are no more doubles than creates that the
-// bypass log names.
+// while clients repeat each create until they are told of a ticket, and every
+// fourth gives up as soon as the filter has told it of a failure. After a replay
+// of the dead letters every fault has its ticket. With a filter that fails
+// closed that is exactly one; with one that fails open there are no more doubles
+// than creates that the bypass log names.
 func TestEverythingIsKilledAtRandom(t *testing.T) {
 	for _, mode := range []string{"closed", "open"} {
 		t.Run(mode, func(t *testing.T) {
 			d := newFlakyDesk(t)
 			d.delay.Store(int64(150 * time.Millisecond)) // so that there are creates under way whenever something dies
 			s := newSidecar(t, d.desk, "heal_within = \"1s\"", "in_flight {\n wait = \"2s\"\n lease = \"6s\"\n}")
-			s.rewrite(`timeout = "5s"`, fmt.Sprintf("timeout = \"2s\"\n  failure_mode = %q", mode))
+			s.rewrite(`timeout = "5s"`, fmt.Sprintf("timeout = \"2s\"\n  failure_mode = %q\n  credentials = { Authorization = \"Bearer replay\" }", mode))
 			s.start()
 			faults := sized(120, 5000)
 			var over atomic.Bool
@@ -66,9 +69,11 @@ func TestEverythingIsKilledAtRandom(t *testing.T) {
 					killSomething(t, s, d)
 				}
 			})
-			repeatUntilTold(t, s, d.desk, faults)
+			var gaveUp atomic.Int64
+			repeatUntilTold(t, s, d.desk, faults, &gaveUp)
 			over.Store(true)
 			chaos.Wait()
+			t.Logf("%d clients gave up; %d dead letters", gaveUp.Load(), replayUntilNoneIsLeft(t, s))
 			judge(t, s, d.desk, mode, faults, kills)
 		})
 	}
@@ -77,7 +82,7 @@ func TestEverythingIsKilledAtRandom(t *testing.T) {
 // killSomething kills one of the three at a random moment, and brings it back.
 func killSomething(t *testing.T, s *sidecar, d *flakyDesk) {
 	time.Sleep(time.Duration(300+rand.IntN(sized(700, 4000))) * time.Millisecond) // the moment is what is random
-	switch rand.IntN(3) {
+	switch rand.IntN(4) {
 	case 0:
 		s.kill()
 		s.start()
@@ -87,14 +92,37 @@ func killSomething(t *testing.T, s *sidecar, d *flakyDesk) {
 		}
 		<-s.ended // it ends with its Envoy
 		s.start()
-	default:
+	case 2:
 		d.server.Close()
 		time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+		d.open(t)
+	default: // what fails now is held by nobody who could send it again
+		d.server.Close()
+		time.Sleep(time.Duration(700+rand.IntN(1000)) * time.Millisecond)
+		s.kill()
+		s.start()
 		d.open(t)
 	}
 }
 
-func repeatUntilTold(t *testing.T, s *sidecar, d *desk, faults int) {
+// replayUntilNoneIsLeft returns how many letters there were.
+func replayUntilNoneIsLeft(t *testing.T, s *sidecar) int {
+	t.Helper()
+	n := len(s.letters())
+	var results []deadletter.Result
+	for deadline := time.Now().Add(2 * time.Minute); len(s.letters()) > 0; {
+		if time.Now().After(deadline) {
+			t.Errorf("letters stay: %+v", results)
+			break
+		}
+		results, _ = s.replay()
+	}
+	return n
+}
+
+// repeatUntilTold sends each create until its client is told of a ticket; every
+// fourth client gives up when the filter has told it that its create failed.
+func repeatUntilTold(t *testing.T, s *sidecar, d *desk, faults int, gaveUp *atomic.Int64) {
 	work := make(chan string)
 	var clients sync.WaitGroup
 	for range 8 {
@@ -110,6 +138,10 @@ func repeatUntilTold(t *testing.T, s *sidecar, d *desk, faults int) {
 						}
 						break
 					}
+					if strings.HasSuffix(element, "-quits") && strings.HasPrefix(a.header.Get("Oneticket-Decision"), "create") {
+						gaveUp.Add(1)
+						break
+					}
 					if time.Now().After(deadline) {
 						t.Errorf("%s is stuck: %d %q", element, a.status, a.body)
 						break
@@ -120,10 +152,17 @@ func repeatUntilTold(t *testing.T, s *sidecar, d *desk, faults int) {
 		})
 	}
 	for i := range faults {
-		work <- fmt.Sprint("ne-", i)
+		work <- chaosElement(i)
 	}
 	close(work)
 	clients.Wait()
+}
+
+func chaosElement(i int) string {
+	if i%4 == 0 {
+		return fmt.Sprintf("ne-%d-quits", i)
+	}
+	return fmt.Sprint("ne-", i)
 }
 
 func judge(t *testing.T, s *sidecar, d *desk, mode string, faults, kills int) {
@@ -131,7 +170,7 @@ func judge(t *testing.T, s *sidecar, d *desk, mode string, faults, kills int) {
 	doubled := 0
 	var names []string
 	for i := range faults {
-		element := fmt.Sprint("ne-", i)
+		element := chaosElement(i)
 		switch ids := d.of(element); {
 		case len(ids) == 0:
 			t.Errorf("%s has no ticket", element)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -139,7 +140,7 @@ func (c *common) withDeadLetters(ctx context.Context, do func(deadLetters) error
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return do(noDeadLetters{})
 	}
-	box, err := deadletter.Open(ctx, c.deadLetterOptions(cfg, path))
+	box, err := deadletter.Open(ctx, c.deadLetterOptions(path))
 	if errors.Is(err, deadletter.ErrInUse) {
 		return do(&deadletter.Client{Address: cfg.Admin})
 	}
@@ -154,13 +155,11 @@ func deadLetterPath(cfg *config.Config) string {
 	return filepath.Join(cfg.StateDir, deadletter.FileName)
 }
 
-// deadLetterOptions bound the letters as the configuration says.
-func (c *common) deadLetterOptions(cfg *config.Config, path string) deadletter.Options {
+// deadLetterOptions have no bounds: a command gives nothing up unasked.
+func (c *common) deadLetterOptions(path string) deadletter.Options {
 	return deadletter.Options{
-		Path: path, MaxCount: cfg.DeadLetter.MaxCount, MaxBytes: cfg.DeadLetter.MaxBytes, MaxAge: cfg.DeadLetter.MaxAge,
-		OnDrop: func(d deadletter.Drop) {
-			fmt.Fprintf(c.stderr, "dropped over %s: letter %s of rule %s, key %s\n", d.Bound, d.Letter.ID, d.Letter.Ref.Rule, d.Letter.Ref.Key)
-		},
+		Path:    path,
+		Bounds:  deadletter.Bounds{MaxCount: math.MaxInt64, MaxBytes: math.MaxInt64, MaxAge: math.MaxInt64},
 		OnError: func(err error) { fmt.Fprintln(c.stderr, err) },
 	}
 }

@@ -209,6 +209,6 @@ func (g *gateway) useOutlets(ctx context.Context, cfg *config.Config) error {
 // of dead letters.
 func (g *gateway) sendBy(cfg *config.Config, addresses map[string]string) {
 	ways := outlets(cfg, addresses)
-	g.letters.use(cfg, ways)
+	g.letters.use(ways)
 	g.calls.Use(ways)
 }

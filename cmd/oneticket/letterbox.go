@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -24,47 +25,67 @@ type letterBox struct {
 	replayer *deadletter.Replayer
 	sender   *deadletter.HTTPSender
 	config   atomic.Pointer[config.Config] // whose rules say what is secret
+	before   atomic.Pointer[config.Config] // the one before that: an exchange ends under the rules it began with
 	ways     atomic.Pointer[map[string]string]
-	auto     bool
+	failing  atomic.Pointer[failing] // nil: letters are kept
 	done     context.CancelFunc
 }
 
 func newLetterBox(cfg *config.Config, dir *stateDir, store dedup.Store, calls *extproc.Caller, m *admin.Metrics, log *slog.Logger) (*letterBox, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	limits := cfg.DeadLetter
 	box, err := deadletter.Open(ctx, deadletter.Options{
 		Path: filepath.Join(dir.path, deadletter.FileName), Patience: letterPatience,
-		MaxCount: limits.MaxCount, MaxBytes: limits.MaxBytes, MaxAge: limits.MaxAge,
-		OnDrop: func(d deadletter.Drop) {
-			log.Error("a dead letter was given up: this create never became a ticket", "id", d.Letter.ID, "over", d.Bound,
-				"rule", d.Letter.Ref.Rule, "key", d.Letter.Ref.Key, "why", d.Letter.Why)
-		},
+		Bounds:  boundsOf(cfg),
+		OnDrop:  func(d deadletter.Drop) { dropped(d, m, log) },
 		OnError: func(err error) { log.Error("dead letters", "error", err) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dead letters: %w", err)
 	}
 	m.DeadLetters(func() float64 { return float64(box.Count()) })
-	b := &letterBox{Box: box, store: store, auto: limits.Replay}
+	b := &letterBox{Box: box, store: store}
 	b.config.Store(cfg)
+	b.before.Store(cfg)
 	b.ways.Store(&map[string]string{})
 	b.sender = &deadletter.HTTPSender{
 		Listener:    b.way,
 		Credentials: b.credentials,
 		Marks:       []dedup.HeaderField{calls.Mark()},
 	}
-	b.replayer = &deadletter.Replayer{Box: box, Records: store, Sender: b.sender, Log: log}
+	b.replayer = &deadletter.Replayer{Box: box, Records: store, Sender: b.sender, Pace: calls.Pace, Log: log}
 	return b, nil
 }
 
 // letterPatience is for a command that has the file open for a moment.
 const letterPatience = 5 * time.Second
 
-// use says which configuration is in force, and where the filter's listeners
-// are.
-func (b *letterBox) use(cfg *config.Config, outlets []extproc.Outlet) {
-	b.config.Store(cfg)
+func boundsOf(cfg *config.Config) deadletter.Bounds {
+	return deadletter.Bounds{MaxCount: cfg.DeadLetter.MaxCount, MaxBytes: cfg.DeadLetter.MaxBytes, MaxAge: cfg.DeadLetter.MaxAge}
+}
+
+// dropped says loudly that a letter is given up. One that was sent in several
+// forms has another left.
+func dropped(d deadletter.Drop, m *admin.Metrics, log *slog.Logger) {
+	m.DeadLetterDropped(d.Letter.Ref.Rule, string(d.Bound))
+	say, what := log.Error, "a dead letter was given up: this create never became a ticket"
+	if d.Bound == deadletter.OverRepeats {
+		say, what = log.Warn, "a dead letter was given up: newer ones of the same fault are kept"
+	}
+	say(what, "id", d.Letter.ID, "over", d.Bound, "rule", d.Letter.Ref.Rule, "key", d.Letter.Ref.Key, "why", d.Letter.Why)
+}
+
+// follow goes by the configuration from now on. It is called before the rules
+// of that are in force, so that what they make a secret is one at once.
+func (b *letterBox) follow(cfg *config.Config) {
+	if was := b.config.Swap(cfg); was != cfg {
+		b.before.Store(was)
+	}
+	b.Box.Bound(boundsOf(cfg))
+}
+
+// use says where the filter's listeners are.
+func (b *letterBox) use(outlets []extproc.Outlet) {
 	ways := map[string]string{}
 	for _, o := range outlets {
 		ways[o.Backend] = o.Via
@@ -97,11 +118,7 @@ const (
 func (b *letterBox) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.done = cancel
-	ready := func(deadletter.Letter) bool { return false }
-	if b.auto {
-		ready = b.sender.Ready
-	}
-	go b.replayer.Auto(ctx, letterEvery, letterQuiet, ready)
+	go b.replayer.Auto(ctx, letterEvery, letterQuiet, func() bool { return b.config.Load().DeadLetter.Replay }, b.sender.Ready)
 }
 
 func (b *letterBox) stop() error {
@@ -118,16 +135,46 @@ func (b *letterBox) Put(ctx context.Context, l extproc.Letter) error {
 		Why: whyOf(l.Outcome), Status: l.Status,
 		Method: l.Method, Path: l.Path, Header: l.Header, Body: l.Body,
 	}
+	rule := cmp.Or(b.config.Load().Rule(l.Ref.Rule), b.before.Load().Rule(l.Ref.Rule))
+	if rule == nil {
+		return fmt.Errorf("rule %q is gone, and with it what it calls a secret", l.Ref.Rule)
+	}
 	var secrets deadletter.Secrets
-	if rule := b.config.Load().Rule(l.Ref.Rule); rule != nil {
-		secrets.Header, secrets.Query, secrets.Body = rule.Secrets()
-		path, query, found := strings.Cut(letter.Path, "?")
-		if letter.Path = rule.RedactTarget(path); found {
-			letter.Path += "?" + query // Clean takes its secrets out, so that a replay can put them back
-		}
+	secrets.Header, secrets.Query, secrets.Body = rule.Secrets()
+	path, query, found := strings.Cut(letter.Path, "?")
+	if letter.Path = rule.RedactTarget(path); found {
+		letter.Path += "?" + query // Clean takes its secrets out, so that a replay can put them back
 	}
 	_, err := b.Box.Put(ctx, deadletter.Clean(letter, nil, secrets))
+	b.noted(err)
 	return err
+}
+
+// A failing is since when no letter could be kept, and why the last could not.
+type failing struct {
+	since time.Time
+	err   error
+}
+
+func (b *letterBox) noted(err error) {
+	was := b.failing.Load()
+	switch {
+	case err == nil && was != nil:
+		b.failing.Store(nil)
+	case err != nil && was == nil:
+		b.failing.Store(&failing{time.Now(), err})
+	case err != nil:
+		b.failing.Store(&failing{was.since, err})
+	}
+}
+
+// degraded says that letters are lost.
+func (b *letterBox) degraded() []string {
+	f := b.failing.Load()
+	if f == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("dead letters cannot be kept since %s, and only the log names the creates that fail: %v", f.since.UTC().Format(time.RFC3339), f.err)}
 }
 
 // Remove takes away the letters of an episode that has its ticket.

@@ -25,13 +25,15 @@ func (r *readiness) set()   { r.up.Store(true) }
 func (r *readiness) unset() { r.up.Store(false) }
 
 // newAdmin listens on the admin address.
-func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, filter *extproc.Server, book *ruleBook, reload *reloader, letters *letterBox, closes *closeDesk) (*admin.Server, error) {
+func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, filter *extproc.Server, book *ruleBook, reload *reloader, letters *letterBox, lost *lostFiles, closes *closeDesk) (*admin.Server, error) {
 	server, err := admin.Listen(cfg.Admin, m, func() admin.Readiness {
 		state := admin.Readiness{Ready: r.up.Load(), Degraded: filter.Degraded()}
 		if off := book.off(); len(off) > 0 {
 			state.Degraded = append(state.Degraded, "switched off, creates pass untouched: "+strings.Join(off, ", "))
 		}
 		state.Degraded = append(state.Degraded, storeSentences(m, r.store)...)
+		state.Degraded = append(state.Degraded, lost.degraded()...)
+		state.Degraded = append(state.Degraded, letters.degraded()...)
 		state.Degraded = append(state.Degraded, keylessSentences(m)...)
 		state.Degraded = append(state.Degraded, fieldSentences(book.inForce())...)
 		state.Degraded = append(state.Degraded, reload.degraded()...)

@@ -28,6 +28,7 @@ type reloader struct {
 	book    *ruleBook
 	gateway *gateway // nil: the proxy is somebody else's
 	calls   *extproc.Caller
+	letters *letterBox
 	merger  *merger
 	now     *inForce
 	metrics *admin.Metrics
@@ -38,14 +39,21 @@ type reloader struct {
 	failed  string // why the last one changed nothing; empty when it did
 }
 
-func newReloader(p *process, cfg *config.Config, dir *stateDir, book *ruleBook, g *gateway, calls *extproc.Caller, merger *merger, now *inForce, m *admin.Metrics, log *slog.Logger) *reloader {
-	return &reloader{p: p, dir: dir, book: book, gateway: g, calls: calls, merger: merger, now: now, metrics: m, log: log, current: cfg}
+func newReloader(p *process, cfg *config.Config, dir *stateDir, book *ruleBook, g *gateway, calls *extproc.Caller, letters *letterBox, merger *merger, now *inForce, m *admin.Metrics, log *slog.Logger) *reloader {
+	return &reloader{p: p, dir: dir, book: book, gateway: g, calls: calls, letters: letters, merger: merger, now: now, metrics: m, log: log, current: cfg}
 }
+
+// reloadWithin is what a reload may take, of which the proxy takes most.
+const reloadWithin = 45 * time.Second
 
 // reload reads the configuration again. The error says why nothing changed.
 func (r *reloader) reload(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	// What has begun is brought to its end, also when nobody waits for it any
+	// more: half of a change would be in force.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reloadWithin)
+	defer cancel()
 	next, err := r.load()
 	if err == nil && next.Hash == r.current.Hash {
 		r.stays()
@@ -134,8 +142,10 @@ func (r *reloader) apply(ctx context.Context, next *config.Config) error {
 	if err != nil {
 		return err
 	}
+	r.letters.follow(next)
 	if r.gateway == nil {
 		r.calls.Use(directOutlets(next))
+		r.letters.use(listeners(next))
 		r.book.use(rules)
 		return nil
 	}
@@ -143,6 +153,7 @@ func (r *reloader) apply(ctx context.Context, next *config.Config) error {
 	r.book.use(withDeparting(rules, was))
 	if err := r.gateway.change(ctx, spec); err != nil {
 		r.book.use(was)
+		r.letters.follow(r.current)
 		return err
 	}
 	r.book.use(rules)

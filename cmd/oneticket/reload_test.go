@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // reload asks the running sidecar to read its configuration again.
@@ -153,5 +155,34 @@ func TestAReloadThatChangesNothingSaysWhy(t *testing.T) {
 	}
 	if got := strings.Join(seen, ", "); got != "configuration unchanged, was not reloaded, configuration in force again" {
 		t.Errorf("%s in: %s", got, s.log)
+	}
+}
+
+// TestAReloadWhoseAskerGoesAwayIsWhole: what is in force is the old or the new
+// configuration, and the process knows which.
+func TestAReloadWhoseAskerGoesAwayIsWhole(t *testing.T) {
+	d := newDesk(t)
+	s := newSidecar(t, d, "", "")
+	s.start()
+	timeout := "5s"
+	for i := range 12 {
+		next := fmt.Sprintf("%ds", 6+i%5)
+		s.rewrite(fmt.Sprintf("timeout = %q", timeout), fmt.Sprintf("timeout = %q", next))
+		timeout = next
+		ctx, gone := context.WithTimeout(t.Context(), time.Duration(i)*8*time.Millisecond)
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.admin+"/v1/reload", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := http.DefaultClient.Do(req); err == nil {
+			res.Body.Close()
+		}
+		gone()
+	}
+	if status, said := s.reload(); status != 200 {
+		t.Errorf("the next reload says %d %q", status, said)
+	}
+	if got := s.metric("oneticket_config_reloads_total", `result="rejected"`); got != 0 {
+		t.Errorf("%v reloads came to nothing: %s", got, s.log)
 	}
 }

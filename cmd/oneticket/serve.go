@@ -79,7 +79,7 @@ func (s *stand) start(context.Context) error {
 	fmt.Fprintf(s.p.say, "%-12s http://%s  (/metrics /live /ready)\n", "admin", s.readiness.admin)
 	fmt.Fprintf(s.p.say, "%-12s %s\n", "ready", s.dir.path)
 	s.calls.Use(directOutlets(s.p.config))
-	s.letters.use(s.p.config, listeners(s.p.config))
+	s.letters.use(listeners(s.p.config))
 	s.bypass = readBypassLog(cmp.Or(s.p.logs, s.dir.path), nil, s.now, s.metrics, s.p.log)
 	s.readiness.set()
 	return nil

@@ -22,7 +22,7 @@ func BenchmarkPut(b *testing.B) {
 		{"1KiB, each drops one", 1 << 10, 1000},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			box := open(b, deadletter.Options{MaxCount: c.kept})
+			box := open(b, deadletter.Options{Bounds: deadletter.Bounds{MaxCount: c.kept}})
 			body := bytes.Repeat([]byte("x"), c.body)
 			var took []time.Duration
 			for i := 0; b.Loop(); i++ {

@@ -46,15 +46,15 @@ func (w *write) dropRepeats(ref []any) error {
 // dropOver drops what is over a bound, oldest first, but the letter with the
 // number spared: first what is too old, so that nothing else goes in its place.
 func (w *write) dropOver(spared int64) error {
-	o := &w.box.o
-	tooOld := o.Now().Add(-o.MaxAge).UnixMilli()
+	most := w.box.bounds.Load()
+	tooOld := w.box.o.Now().Add(-most.MaxAge).UnixMilli()
 	if err := w.dropOldest(tooOld, spared, OverAge, func() bool { return true }); err != nil {
 		return err
 	}
-	if err := w.dropOldest(math.MaxInt64, spared, OverCount, func() bool { return w.box.count.Load()+w.count > o.MaxCount }); err != nil {
+	if err := w.dropOldest(math.MaxInt64, spared, OverCount, func() bool { return w.box.count.Load()+w.count > most.MaxCount }); err != nil {
 		return err
 	}
-	return w.dropOldest(math.MaxInt64, spared, OverBytes, func() bool { return w.box.bytes.Load()+w.bytes > o.MaxBytes })
+	return w.dropOldest(math.MaxInt64, spared, OverBytes, func() bool { return w.box.bytes.Load()+w.bytes > most.MaxBytes })
 }
 
 // dropOldest drops letters from before the instant while over says so.
@@ -79,6 +79,10 @@ func (w *write) dropOldest(before, spared int64, bound Bound, over func() bool) 
 	return nil
 }
 
+// Bound changes the bounds. What is over the new ones is dropped by the next
+// Put or Sweep.
+func (b *Box) Bound(most Bounds) { b.bounds.Store(most.filled()) }
+
 // Sweep drops now what is over a bound. The Box does so itself at every Put
 // and once a minute.
 func (b *Box) Sweep(ctx context.Context) error {
@@ -92,9 +96,10 @@ func (b *Box) Sweep(ctx context.Context) error {
 
 // over reports whether a letter is over a bound, without a write.
 func (b *Box) over(ctx context.Context) (over bool, err error) {
-	if b.Count() > b.o.MaxCount || b.Bytes() > b.o.MaxBytes {
+	most := b.bounds.Load()
+	if b.Count() > most.MaxCount || b.Bytes() > most.MaxBytes {
 		return true, nil
 	}
-	err = b.sql.older.QueryRowContext(ctx, b.o.Now().Add(-b.o.MaxAge).UnixMilli()).Scan(&over)
+	err = b.sql.older.QueryRowContext(ctx, b.o.Now().Add(-most.MaxAge).UnixMilli()).Scan(&over)
 	return over, err
 }

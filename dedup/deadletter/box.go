@@ -18,10 +18,7 @@ const FileName = "deadletters.db"
 // Options are what a Box is made of.
 type Options struct {
 	Path string // of the file; made, with mode 0600, where there is none
-
-	MaxCount int64         // letters kept at most; 0 = 100000
-	MaxBytes int64         // of letters and bodies; 0 = 1 GiB
-	MaxAge   time.Duration // 0 = 30 days
+	Bounds
 
 	// Patience is how long Open waits for another process to let the file go.
 	Patience time.Duration
@@ -41,6 +38,26 @@ type Options struct {
 	OnError func(error)
 }
 
+// Bounds are what a Box keeps at most.
+type Bounds struct {
+	MaxCount int64         // letters; 0 = 100000
+	MaxBytes int64         // of letters and bodies; 0 = 1 GiB
+	MaxAge   time.Duration // 0 = 30 days
+}
+
+func (b Bounds) filled() *Bounds {
+	if b.MaxCount <= 0 {
+		b.MaxCount = 100_000
+	}
+	if b.MaxBytes <= 0 {
+		b.MaxBytes = 1 << 30
+	}
+	if b.MaxAge <= 0 {
+		b.MaxAge = 30 * 24 * time.Hour
+	}
+	return &b
+}
+
 // A Drop is a letter that is given up, and the bound that it was over.
 type Drop struct {
 	Letter Letter
@@ -58,15 +75,6 @@ const (
 )
 
 func (o Options) filled() Options {
-	if o.MaxCount <= 0 {
-		o.MaxCount = 100_000
-	}
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = 1 << 30
-	}
-	if o.MaxAge <= 0 {
-		o.MaxAge = 30 * 24 * time.Hour
-	}
 	if o.SyncEvery <= 0 {
 		o.SyncEvery = 100 * time.Millisecond
 	}
@@ -90,6 +98,7 @@ type Box struct {
 	readers *sql.DB
 	sql     statements
 	keeper  *keeper
+	bounds  atomic.Pointer[Bounds]
 
 	mu    sync.Mutex // one write at a time: the counts and OnDrop follow it
 	count atomic.Int64
@@ -120,6 +129,7 @@ func open(ctx context.Context, o Options) (*Box, error) {
 	}
 	o.Path = path
 	b := &Box{o: o}
+	b.bounds.Store(o.Bounds.filled())
 	if b.lock, err = lock(ctx, path, o.Patience); err != nil {
 		return nil, err
 	}

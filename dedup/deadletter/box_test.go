@@ -30,7 +30,7 @@ func TestALetterIsKeptWhole(t *testing.T) {
 	}
 	box = open(t, options)
 	want := sent
-	want.ID, want.Doubt, want.First, want.LastTry, want.Tries, want.Length = id, true, at, at, 1, 4
+	want.ID, want.Doubt, want.Doubts, want.First, want.LastTry, want.Tries, want.Length = id, true, 1, at, at, 1, 4
 	if got := get(t, box, id); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -128,26 +128,24 @@ func TestBoundsDropTheOldestAndSaySo(t *testing.T) {
 	size := func() int64 { box := open(t, deadletter.Options{}); put(t, box, letter(1)); return box.Bytes() }()
 	for _, c := range []struct {
 		name    string
-		bounds  deadletter.Options
+		bounds  deadletter.Bounds
 		bound   deadletter.Bound
 		left    []dedup.Key
 		dropped []dedup.Key
 	}{
-		{"count", deadletter.Options{MaxCount: 3}, deadletter.OverCount, keysOf(3, 4, 5), keysOf(1, 2)},
-		{"bytes", deadletter.Options{MaxBytes: 2*size + size/2}, deadletter.OverBytes, keysOf(4, 5), keysOf(1, 2, 3)},
-		{"age", deadletter.Options{MaxAge: 2*day + time.Hour}, deadletter.OverAge, keysOf(3, 4, 5), keysOf(1, 2)},
-		{"none of them", deadletter.Options{}, "", keysOf(1, 2, 3, 4, 5), nil},
+		{"count", deadletter.Bounds{MaxCount: 3}, deadletter.OverCount, keysOf(3, 4, 5), keysOf(1, 2)},
+		{"bytes", deadletter.Bounds{MaxBytes: 2*size + size/2}, deadletter.OverBytes, keysOf(4, 5), keysOf(1, 2, 3)},
+		{"age", deadletter.Bounds{MaxAge: 2*day + time.Hour}, deadletter.OverAge, keysOf(3, 4, 5), keysOf(1, 2)},
+		{"none of them", deadletter.Bounds{}, "", keysOf(1, 2, 3, 4, 5), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			now := start
-			c.bounds.Now = func() time.Time { return now }
 			var dropped []dedup.Key
-			c.bounds.OnDrop = func(d deadletter.Drop) {
+			box := open(t, deadletter.Options{Bounds: c.bounds, Now: func() time.Time { return now }, OnDrop: func(d deadletter.Drop) {
 				if dropped = append(dropped, d.Letter.Ref.Key); d.Bound != c.bound {
 					t.Errorf("%s is dropped for %s", d.Letter.Ref.Key, d.Bound)
 				}
-			}
-			box := open(t, c.bounds)
+			}})
 			for i := 1; i <= 5; i++ {
 				now = start.Add(time.Duration(i) * day)
 				put(t, box, letter(i))
@@ -164,7 +162,7 @@ func TestBoundsDropTheOldestAndSaySo(t *testing.T) {
 
 func TestALetterThatIsSeenAgainIsNotTheOldest(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	box := open(t, deadletter.Options{MaxCount: 2, Now: func() time.Time { now = now.Add(time.Second); return now }})
+	box := open(t, deadletter.Options{Bounds: deadletter.Bounds{MaxCount: 2}, Now: func() time.Time { now = now.Add(time.Second); return now }})
 	for _, i := range []int{1, 2, 1, 3} {
 		put(t, box, letter(i))
 	}
@@ -175,7 +173,7 @@ func TestALetterThatIsSeenAgainIsNotTheOldest(t *testing.T) {
 
 func TestALetterOverAllBoundsIsRefusedLoudlyAndTakesNoOthersPlace(t *testing.T) {
 	var dropped []deadletter.Drop
-	box := open(t, deadletter.Options{MaxBytes: 1 << 20, OnDrop: func(d deadletter.Drop) { dropped = append(dropped, d) }})
+	box := open(t, deadletter.Options{Bounds: deadletter.Bounds{MaxBytes: 1 << 20}, OnDrop: func(d deadletter.Drop) { dropped = append(dropped, d) }})
 	put(t, box, letter(1))
 	big := letter(2)
 	big.Body = bytes.Repeat([]byte("x"), 1<<20)
@@ -200,9 +198,21 @@ func TestLowerBoundsHoldFromTheNextStartOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	dropped := 0
-	box = open(t, deadletter.Options{Path: path, MaxCount: 10, OnDrop: func(deadletter.Drop) { dropped++ }})
+	box = open(t, deadletter.Options{Path: path, Bounds: deadletter.Bounds{MaxCount: 10}, OnDrop: func(deadletter.Drop) { dropped++ }})
 	if dropped != 190 || len(keys(t, box)) != 10 {
 		t.Errorf("%d dropped, %d left", dropped, box.Count())
+	}
+}
+
+func TestBoundsThatAreChangedHoldFromTheNextPutOn(t *testing.T) {
+	box := open(t, deadletter.Options{})
+	for i := 1; i <= 3; i++ {
+		put(t, box, letter(i))
+	}
+	box.Bound(deadletter.Bounds{MaxCount: 2})
+	put(t, box, letter(4))
+	if got := keys(t, box); !slices.Equal(got, keysOf(3, 4)) {
+		t.Errorf("%v are left", got)
 	}
 }
 
@@ -280,6 +290,28 @@ func TestOnlyTheOwnerMayReadTheFile(t *testing.T) {
 	for _, name := range files {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %s, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+// TestADoubtThatIsTakenBackIsOneTry: the other one may still be a ticket.
+func TestADoubtThatIsTakenBackIsOneTry(t *testing.T) {
+	box := open(t, deadletter.Options{})
+	l := letter(1)
+	l.Why = deadletter.Unknown
+	put(t, box, l)
+	put(t, box, l)
+	for _, left := range []int{1, 0, 0} {
+		if err := box.NeverSent(t.Context(), l.Ref, l.Episode); err != nil {
+			t.Fatal(err)
+		}
+		got := get(t, box, "1")
+		why := deadletter.Unknown
+		if left == 0 {
+			why = deadletter.NeverSent
+		}
+		if doubt, err := box.Doubtful(t.Context(), l.Ref, l.Episode); err != nil || doubt != (left > 0) || got.Doubts != left || got.Why != why {
+			t.Errorf("doubtful: %v; %+v, want %d doubts, %s", doubt, got, left, why)
 		}
 	}
 }

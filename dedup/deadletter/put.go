@@ -38,7 +38,10 @@ func (b *Box) Put(ctx context.Context, l Letter) (string, error) {
 	if l.At.IsZero() {
 		l.At = b.o.Now()
 	}
-	l.Doubt = l.Doubt || l.Why == Unknown
+	if l.Doubts == 0 && (l.Doubt || l.Why == Unknown) {
+		l.Doubts = 1
+	}
+	l.Doubt = l.Doubts > 0
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id := ""
@@ -117,7 +120,7 @@ func (w *write) add(l Letter, digest []byte, ref []any) (int64, error) {
 		return 0, err
 	}
 	size := sizeOf(text, &l)
-	if size > w.box.o.MaxBytes {
+	if size > w.box.bounds.Load().MaxBytes {
 		return 0, fmt.Errorf("%w: %d bytes", ErrTooLarge, size)
 	}
 	result, err := w.stmt(w.box.sql.add).ExecContext(w.ctx, append(ref, digest, l.At.UnixMilli(), size, text)...)
@@ -145,7 +148,8 @@ func (w *write) repeat(l Letter, old row) error {
 	l.First, l.LastTry, l.Length = old.letter.First, l.At, len(l.Body)
 	l.Tries = old.letter.Tries + max(1, l.Tries)
 	l.Replays = old.letter.Replays
-	l.Doubt = l.Doubt || old.letter.Doubt
+	l.Doubts += old.letter.Doubts
+	l.Doubt = l.Doubts > 0
 	return w.rewrite(l, old)
 }
 

@@ -19,7 +19,11 @@ const listBatch = 256
 // List calls yield for each letter without its body, in the order of their
 // ids, until yield returns false. It may miss what is put meanwhile.
 func (b *Box) List(ctx context.Context, yield func(Letter) bool) error {
-	last := int64(0)
+	return b.listAfter(ctx, 0, yield)
+}
+
+// listAfter is List from the letter behind the one with the number.
+func (b *Box) listAfter(ctx context.Context, last int64, yield func(Letter) bool) error {
 	for {
 		rows, err := rowsOf(ctx, b.sql.list, last, listBatch)
 		if err != nil {

@@ -3,6 +3,7 @@ package deadletter
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"oneticket/dedup"
 )
@@ -42,6 +43,31 @@ func (b *Box) Remove(ctx context.Context, ref dedup.Ref, episode int64) (int, er
 		return 0, wrap("remove", err)
 	}
 	return removed, nil
+}
+
+// NeverSent takes back the doubt of one try of the key and episode: it ended as
+// Unknown, and it was learned that nothing of it had been sent.
+func (b *Box) NeverSent(ctx context.Context, ref dedup.Ref, episode int64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return wrap("never sent", b.write(ctx, func(w *write) error {
+		rows, err := rowsOf(ctx, w.stmt(b.sql.ofEpisode), ref.Rule, ref.Scope, string(ref.Key), episode)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(rows, func(r row) bool { return r.letter.Doubts > 0 })
+		if i < 0 {
+			return nil
+		}
+		l := rows[i].letter
+		if l.Doubts--; l.Doubts == 0 {
+			l.Doubt = false
+			if l.Why == Unknown {
+				l.Why = NeverSent
+			}
+		}
+		return w.rewrite(l, rows[i])
+	}))
 }
 
 // Delete takes out one letter because somebody asked for it, or reports

@@ -172,7 +172,7 @@ func TestAutoReplaysWhatItHasCredentialsForFourTimesAtMost(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var auto sync.WaitGroup
 		auto.Go(func() {
-			f.replayer().Auto(ctx, 10*time.Second, 30*time.Second, func(l deadletter.Letter) bool { return l.Ref.Scope == "desk" })
+			f.replayer().Auto(ctx, 10*time.Second, 30*time.Second, func() bool { return true }, func(l deadletter.Letter) bool { return l.Ref.Scope == "desk" })
 		})
 		time.Sleep(time.Hour)
 		if l := get(t, f.box, "1"); l.Replays != 4 || len(f.desk.seen) != 5 {
@@ -286,4 +286,43 @@ func TestTheLettersOfARunningProcess(t *testing.T) {
 	if response, err := http.DefaultClient.Do(r); err != nil || response.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %v, %v", response, err)
 	}
+}
+
+// allOpen has a ticket for every key, made by another replica.
+type allOpen struct{ asked int }
+
+func (a *allOpen) Get(_ context.Context, _ dedup.Ref) (dedup.Found, error) {
+	a.asked++
+	return dedup.Found{Record: dedup.Record{State: dedup.Open, Episode: letter(0).Episode, FreeAt: time.Now().Add(time.Hour)}, Now: time.Now()}, nil
+}
+
+// TestManyLettersAreTidiedAThousandAtATime, also where nothing is replayed
+// unasked.
+func TestManyLettersAreTidiedAThousandAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		box := open(t, deadletter.Options{})
+		defer box.Close()
+		for i := range 2200 {
+			put(t, box, letter(i))
+		}
+		records := &allOpen{}
+		ctx, cancel := context.WithCancel(t.Context())
+		var auto sync.WaitGroup
+		auto.Go(func() {
+			r := &deadletter.Replayer{Box: box, Records: records}
+			r.Auto(ctx, 10*time.Second, time.Minute, func() bool { return false }, nil)
+		})
+		for _, left := range []int64{1200, 200, 0} {
+			time.Sleep(10*time.Second + time.Millisecond)
+			synctest.Wait()
+			if n := box.Count(); n != left {
+				t.Errorf("%d are left, want %d", n, left)
+			}
+		}
+		cancel()
+		auto.Wait()
+		if records.asked != 2200 {
+			t.Errorf("the store was asked %d times", records.asked)
+		}
+	})
 }

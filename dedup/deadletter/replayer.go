@@ -1,6 +1,7 @@
 package deadletter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,6 @@ type Answer struct {
 	RetryAfter time.Duration
 }
 
-// A Limiter paces the sending. Take blocks until the next letter may go.
-type Limiter interface{ Take() time.Time }
-
 // A Result is what a replay made of a letter.
 type Result struct {
 	ID      string        `json:"id"`
@@ -71,8 +69,8 @@ type Replayer struct {
 	Box     *Box
 	Records Records
 	Sender  Sender
-	Pace    func(backend string) Limiter // nil, or nil for a backend: as fast as it goes
-	Log     *slog.Logger                 // nil: none
+	Pace    func(ctx context.Context, backend string) error // waits for the next turn of the backend; nil: as fast as it goes
+	Log     *slog.Logger                                    // nil: none
 }
 
 // Replay sends the letter, at most MaxTries times. An error means that nothing
@@ -159,8 +157,9 @@ func (r *Replayer) standing(ctx context.Context, l Letter) (Standing, dedup.Reco
 // final says that another try makes no sense.
 func (r *Replayer) try(ctx context.Context, l Letter, result *Result) (asked time.Duration, final bool, err error) {
 	if r.Pace != nil {
-		if limiter := r.Pace(l.Backend); limiter != nil {
-			limiter.Take()
+		if err := r.Pace(ctx, l.Backend); err != nil {
+			result.Detail = err.Error()
+			return 0, true, cmp.Or(ctx.Err(), r.note(ctx, l, result.Detail))
 		}
 	}
 	answer, err := r.Sender.Send(ctx, l)

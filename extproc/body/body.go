@@ -74,10 +74,10 @@ func Decode(raw []byte, contentType, contentEncoding string, limits Limits) (*Bo
 func (b *Body) Value(want *dedup.Want) (dedup.Value, error) {
 	v, ok := b.read(want)
 	switch {
+	case b.budget.over: // also where only a field was not read to its end
+		return dedup.Value{}, unkeyed(dedup.WhyBudget)
 	case ok:
 		return v, nil
-	case b.budget.over:
-		return dedup.Value{}, unkeyed(dedup.WhyBudget)
 	default:
 		return dedup.Value{}, unkeyed(dedup.WhyUnparsed)
 	}
@@ -94,7 +94,7 @@ func (b *Body) read(want *dedup.Want) (dedup.Value, bool) {
 	case isGraphQL:
 		return readDocument(b.Text, want), true
 	default:
-		v, err := dedup.ReadJSON(b.Text, want)
+		v, err := dedup.ReadJSONWhile(b.Text, want, b.budget.goesOn)
 		return v, err == nil
 	}
 }

@@ -252,11 +252,14 @@ func checkPlaces(t *testing.T, b *body.Body, places map[string]string) {
 
 func TestReadingStopsAtItsBudget(t *testing.T) {
 	for name, c := range map[string]struct{ text, contentType string }{
-		"XML":      {"<a>" + strings.Repeat("<b/>", 5000) + "</a>", xmlType},
-		"a form":   {strings.Repeat("a=1&", 5000), urlencoded},
-		"parts":    {strings.Repeat("--X\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n", 500) + "--X--", ofX},
-		"a small":  {"<a/>", xmlType},
-		"no clock": {strings.Repeat("a=1&", 100), urlencoded},
+		"XML":        {"<a>" + strings.Repeat("<b/>", 5000) + "</a>", xmlType},
+		"a form":     {strings.Repeat("a=1&", 5000), urlencoded},
+		"parts":      {strings.Repeat("--X\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n", 500) + "--X--", ofX},
+		"a small":    {"<a/>", xmlType},
+		"JSON":       {"[" + strings.Repeat("0,", 20000) + "0]", "application/json"},
+		"a field":    {`a={"b":[` + strings.Repeat("0,", 20000) + "0]}", urlencoded},
+		"small JSON": {"[" + strings.Repeat("0,", 400) + "0]", "application/json"},
+		"no clock":   {strings.Repeat("a=1&", 100), urlencoded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := time.Unix(0, 0)
@@ -270,7 +273,7 @@ func TestReadingStopsAtItsBudget(t *testing.T) {
 			if late := errors.As(err, &unkeyed) && unkeyed.Why == dedup.WhyBudget; late != (len(c.text) > 1000) {
 				t.Errorf("got %v", err)
 			}
-			if _, ok := b.AddItem([]string{"a", "key"}, token); ok != (c.contentType == xmlType) {
+			if _, ok := b.AddItem([]string{"a", "key"}, token); ok != (c.contentType == xmlType || name == "a field") {
 				t.Errorf("the token: %v", ok) // a rewriting is never given up
 			}
 		})

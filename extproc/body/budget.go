@@ -15,6 +15,9 @@ type budget struct {
 // about one element of XML.
 const budgetSteps = 1024
 
+// goesOn looks at the clock now.
+func (b *budget) goesOn() bool { return b.spend(budgetSteps) }
+
 // spend takes steps from the budget; false when it is over. A nil budget never
 // is.
 func (b *budget) spend(steps int) bool {

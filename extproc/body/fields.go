@@ -15,6 +15,7 @@ const maxFields = 1 << 16
 // field that stands twice is missing.
 type fields struct {
 	want    *dedup.Want
+	within  *budget // of what a field's text says; nil is none
 	members []dedup.Member
 	index   map[string]int // into members, where they are many
 }
@@ -22,7 +23,7 @@ type fields struct {
 // add takes one field. Its text is only asked for when the field is wanted;
 // false is text that cannot be read. It reports false when there are too many.
 func (f *fields) add(name []byte, text func() ([]byte, bool)) bool {
-	return f.addAs(name, text, fieldValue)
+	return f.addAs(name, text, f.fieldValue)
 }
 
 // addText is add for a field that is never more than its text.
@@ -78,9 +79,9 @@ const rtField = "content"
 
 // fieldValue is the text of a field; what it says, where it is an object or
 // list of JSON, or RT's lines.
-func fieldValue(name string, text []byte, want *dedup.Want) dedup.Value {
+func (f *fields) fieldValue(name string, text []byte, want *dedup.Want) dedup.Value {
 	if isJSONText(text) {
-		if v, err := dedup.ReadJSON(trimmed(text), want); err == nil {
+		if v, err := dedup.ReadJSONWhile(trimmed(text), want, f.within.goesOn); err == nil {
 			return v
 		}
 	}

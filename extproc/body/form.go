@@ -19,7 +19,7 @@ func (b *Body) readForm(want *dedup.Want) (dedup.Value, bool) {
 	default:
 		text = b.Plain[len(b.mark):]
 	}
-	found := fields{want: want}
+	found := fields{want: want, within: &b.budget}
 	for p := range formPairs(text) {
 		if !b.budget.spend(1) || !found.add(of.decoded(unescaped(p.name(text))), func() ([]byte, bool) { return of.text(unescaped(p.value(text))) }) {
 			return dedup.Value{}, false

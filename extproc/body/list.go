@@ -41,6 +41,9 @@ func (b *Body) List(path []string) (*List, bool) {
 // Len is how many items there are.
 func (l *List) Len() int { return len(l.spans) }
 
+// Around is how many bytes of the text are not in the list.
+func (l *List) Around() int { return len(l.body.Text) - (l.end - l.start) }
+
 // Text is the item at the index, byte by byte.
 func (l *List) Text(i int) []byte { return l.body.Text[l.spans[i].start:l.spans[i].end] }
 

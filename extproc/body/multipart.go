@@ -155,7 +155,7 @@ func (b *Body) readMultipart(want *dedup.Want) (dedup.Value, bool) {
 	if !ok {
 		return dedup.Value{}, false
 	}
-	found := fields{want: want}
+	found := fields{want: want, within: &b.budget}
 	for _, p := range parts.all {
 		if !p.file && !found.add([]byte(p.name), func() ([]byte, bool) { return p.text(b.Text[p.start:p.end]) }) {
 			return dedup.Value{}, false

@@ -62,7 +62,7 @@ func Start(o Options) (*Child, error) {
 	}
 	c := &Child{
 		admin:    newAdmin(o.Bootstrap.GetAdmin().GetAddress().GetPipe().GetPath()),
-		cmd:      exec.Command(o.Path, arguments(config, o)...),
+		cmd:      command(o.Path, arguments(config, o)),
 		tail:     &tail{log: o.Log, level: slog.LevelWarn},
 		done:     make(chan struct{}),
 		stopping: make(chan struct{}),
@@ -113,8 +113,9 @@ func arguments(config string, o Options) []string {
 		"--log-level", "warning",
 		"--log-format", logFormat,
 		// A killed Envoy loses what it did not flush, and the bypass log is all
-		// that knows of a create that passed unguarded.
-		"--file-flush-interval-msec", "100",
+		// that knows of a create that passed unguarded: each line is written at
+		// once.
+		"--file-flush-interval-msec", "100", "--file-flush-min-size-kb", "0",
 	}
 }
 

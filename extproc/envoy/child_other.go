@@ -2,7 +2,12 @@
 
 package envoy
 
-import "syscall"
+import (
+	"os/exec"
+	"syscall"
+)
+
+func command(path string, args []string) *exec.Cmd { return exec.Command(path, args...) }
 
 // processAttributes cannot make Envoy die with this program here.
 func processAttributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

@@ -52,17 +52,17 @@ func factsOfTime(t *testing.T, f *facts) {
 		status              string
 		called              int
 	}{
-		{"too late for the request, closed", "hasty", "/time/late", slow(reqBody, onBody), "504", 0},
+		{"too late for the request, closed", "hasty", "/time/late", slow(reqBody, onBody), "503", 0},
 		{"too late for the request, open", "hasty open", "/time/late-open", slow(reqBody, onBody), "201", 1},
 		{"too late for the answer: the backend was called", "hasty", "/time/answer", slow(respHeaders, continued(respHeaders, nil)), "504", 1},
 		{"more time, and then go on", "hasty", "/time/more", slow(reqBody, moreTime(10*time.Second), onBody), "201", 1},
 		{"more time, and then an answer", "hasty", "/time/given", slow(reqBody, moreTime(10*time.Second), given(209, "x")), "209", 0},
-		{"more time, counted from when it was asked", "hasty", "/time/short", slow(reqBody, moreTime(500*time.Millisecond), onBody), "504", 0},
+		{"more time, counted from when it was asked", "hasty", "/time/short", slow(reqBody, moreTime(500*time.Millisecond), onBody), "503", 0},
 		{"a second wish in a phase is ignored", "hasty", "/time/second",
-			slow(reqBody, moreTime(500*time.Millisecond), moreTime(10*time.Second), onBody), "504", 0},
-		{"a wish for too much is ignored", "hasty", "/time/much", slow(reqBody, moreTime(21*time.Second), onBody), "504", 0},
+			slow(reqBody, moreTime(500*time.Millisecond), moreTime(10*time.Second), onBody), "503", 0},
+		{"a wish for too much is ignored", "hasty", "/time/much", slow(reqBody, moreTime(21*time.Second), onBody), "503", 0},
 		{"an answer beside a wish is ignored", "hasty", "/time/both", slow(reqBody, &ext_procv3.ProcessingResponse{
-			OverrideMessageTimeout: durationpb.New(500 * time.Millisecond), Response: onBody.Response}, onBody), "504", 0},
+			OverrideMessageTimeout: durationpb.New(500 * time.Millisecond), Response: onBody.Response}, onBody), "503", 0},
 		{"a wish in each phase", "hasty", "/time/each", slowTwice, "201", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -145,8 +145,11 @@ func (b *builder) static() ([]byte, error) {
 // foreignFilter stands before all backends, so what differs between them is
 // said by their routes.
 func (b *builder) foreignFilter() *hcmv3.HttpFilter {
-	closed := slices.ContainsFunc(b.spec.Backends, func(x Backend) bool { return x.FailureClosed })
-	return b.filter(Backend{FailureClosed: closed})
+	return b.filter(Backend{FailureClosed: b.anyClosed()})
+}
+
+func (b *builder) anyClosed() bool {
+	return slices.ContainsFunc(b.spec.Backends, func(x Backend) bool { return x.FailureClosed })
 }
 
 // foreignOn is what a guarded route of a backend says of the filter.
@@ -176,5 +179,6 @@ func (b *builder) foreignManager() *hcmv3.HttpConnectionManager {
 		ServerHeaderTransformation:    hcmv3.HttpConnectionManager_PASS_THROUGH,
 		StreamIdleTimeout:             duration(b.spec.idle(longest)),
 		EarlyHeaderMutationExtensions: []*corev3.TypedExtensionConfig{b.dropEnvoyHeaders()},
+		LocalReplyConfig:              b.frozenIsUnavailable(Backend{FailureClosed: b.anyClosed()}),
 	}
 }

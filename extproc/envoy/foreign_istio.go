@@ -147,6 +147,7 @@ func (b *builder) meshManager() *hcmv3.HttpConnectionManager {
 		AccessLog:                     b.accessLogs(),
 		StreamIdleTimeout:             own.GetStreamIdleTimeout(),
 		EarlyHeaderMutationExtensions: own.GetEarlyHeaderMutationExtensions(),
+		LocalReplyConfig:              own.GetLocalReplyConfig(),
 	}
 }
 

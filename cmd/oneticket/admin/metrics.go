@@ -37,6 +37,7 @@ type Metrics struct {
 	verifies      *family[prometheus.Counter]
 	followed      *family[prometheus.Counter]
 	lettersLost   *family[prometheus.Counter]
+	lettersOver   *family[prometheus.Counter]
 	reconciled    *family[prometheus.Counter]
 	flushed       atomic.Bool
 	refireGap     *family[prometheus.Observer]
@@ -95,6 +96,8 @@ func NewMetrics() *Metrics {
 			"What was opened while the shared store was away, by what came of it when it was back.", "result"),
 		lettersLost: counters("oneticket_dead_letters_failed_total",
 			"Creates without a ticket that could not be kept as dead letters.", "rule"),
+		lettersOver: counters("oneticket_dead_letters_dropped_total",
+			"Dead letters that were given up because of a bound (max_count, max_bytes, max_age; repeats: newer ones of the same fault are kept).", "rule", "bound"),
 		closes: counters("oneticket_closes_total",
 			"Calls of POST /v1/close: closed, no_change, kept, ignored, rejected or failed.", "backend", "result"),
 		fields: counters("oneticket_field_rejected_total",
@@ -107,7 +110,7 @@ func NewMetrics() *Metrics {
 		}, []string{"backend"}),
 	}
 	for _, f := range []*family[prometheus.Counter]{m.decisions, m.outcomes, m.conflicts, m.unkeyed, m.updateFailed, m.expiredOpen,
-		m.severity, m.duplicates, m.suspects, m.merges, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.closes, m.fields, m.reconciled} {
+		m.severity, m.duplicates, m.suspects, m.merges, m.storeFlushes, m.bypassed, m.reloads, m.lookups, m.verifies, m.followed, m.lettersLost, m.lettersOver, m.closes, m.fields, m.reconciled} {
 		m.registry.MustRegister(f.vec)
 	}
 	m.registry.MustRegister(m.durations.vec, m.storeDuration.vec, m.refireGap.vec, m.storeUp.vec, m.waiting, m.openTickets, &m.census,
@@ -264,6 +267,11 @@ func (m *Metrics) NotFollowed(rule string) { m.followed.of(rule, "dropped").Inc(
 // Corrected counts an outcome that the access log has made known after all.
 func (m *Metrics) Corrected(rule string, _ dedup.OutcomeKind) {
 	m.followed.of(rule, "corrected").Inc()
+}
+
+// DeadLetterDropped counts a dead letter that was given up because of a bound.
+func (m *Metrics) DeadLetterDropped(rule, bound string) {
+	m.lettersOver.of(rule, bound).Inc()
 }
 
 // DeadLetter counts a create without a ticket that could not be kept.

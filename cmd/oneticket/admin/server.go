@@ -52,7 +52,7 @@ func Listen(address string, m *Metrics, readiness func() Readiness, reload func(
 	mux.Handle("/v1/deadletters", letters)
 	mux.Handle("/v1/deadletters/", letters)
 	return &Server{
-		http:     &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute},
+		http:     &http.Server{Handler: guarded(mux), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: time.Minute},
 		listener: listener,
 	}, nil
 }
