@@ -166,6 +166,9 @@ func (s *Store) handOver(ctx context.Context, c closeForm) error {
 		ref, held, err = s.shared.KeepClose(ctx, c.Scope, c.ID, c.Keep)
 		return err
 	})
+	if err == nil && !held { // whose ticket it is may have come too late for the shared store
+		ref, held, err = s.local.KeepClose(ctx, c.Scope, c.ID, c.Keep)
+	}
 	if err != nil || !held {
 		return err
 	}

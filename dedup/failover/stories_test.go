@@ -508,6 +508,23 @@ func TestATicketThatCouldNotBeIndexed(t *testing.T) {
 	})
 }
 
+// The store went away before it was told whose the ticket is, and the ticket was
+// closed and its fault came again in the outage: the new ticket is no double.
+func TestACloseOfATicketThatCouldNotBeIndexed(t *testing.T) {
+	story(t, &desk{}, func(r *replica) {
+		r.shared.refuse.Store(storetest.Ticket)
+		r.expect("create first T0", r.fire())
+		r.away()
+		r.desk.close("T0")
+		r.closes("T0")
+		r.expect("create store_down T1", r.fire())
+		r.shared.refuse.Store("")
+		r.back()
+		r.holds("T1")
+		r.results("taken_over T1")
+	})
+}
+
 // A claim whose reply was lost is nobody's: the others do not wait for its lease.
 func TestAClaimWhoseReplyWasLostIsTakenBack(t *testing.T) {
 	story(t, &desk{}, func(r *replica) {

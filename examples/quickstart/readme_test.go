@@ -66,6 +66,7 @@ func TestConfigurationOfTheReadmeIsInForm(t *testing.T) {
 func TestMetricsOfTheReadmeAreThoseThatThereAre(t *testing.T) {
 	m := admin.NewMetrics()
 	m.DeadLetters(func() float64 { return 0 })
+	m.Provisional(func() float64 { return 0 })
 	descriptions := make(chan *prometheus.Desc)
 	go func() {
 		m.Registry().Describe(descriptions)
