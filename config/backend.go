@@ -16,11 +16,11 @@ import (
 type Backend struct {
 	Name        string
 	URL         *url.URL
-	Host        string   // of URL: lower case, without its scheme's default port
-	Hosts       []string // other names that requests to it are sent on to, in the same form; "*.example.com" is every name below
-	Listen      string   // "" = a free port
-	ListenAt    string   // "FILE:LINE" of it; "" without one
-	TLS         Shown    // what Listen shows; of serve, what the other Envoy shows
+	Host        string      // of URL: lower case, without its scheme's default port
+	Hosts       []string    // other names that requests to it are sent on to, in the same form; "*.example.com" is every name below
+	Listen      string      // "" = a free port
+	ListenAt    string      // "FILE:LINE" of it; "" without one
+	TLS         Certificate // what Listen shows; of serve, what the other Envoy shows
 	Preset      string
 	Timeout     time.Duration
 	Rate        PerTime
@@ -101,7 +101,7 @@ func (l *loader) buildBackend(b *backendBlock) *Backend {
 	for _, h := range from.list("hosts") {
 		out.Hosts = append(out.Hosts, hostOf(h, ""))
 	}
-	out.TLS = l.readShown(from)
+	out.TLS = l.readCertificate(from)
 	l.checkListen(from)
 	l.checkLoop(from, out)
 	l.checkHosts(from)

@@ -68,7 +68,7 @@ func (r *Rule) fieldToken(req *dedup.Request) (string, bool) {
 
 func (r *Rule) fieldText(req *dedup.Request) (string, bool) {
 	if i := r.TokenItem; i != nil {
-		found := i.of(memberAt(eachValue(req), r.TokenList))
+		found := i.Of(memberAt(eachValue(req), r.TokenList))
 		if len(found) != 1 {
 			return "", false
 		}

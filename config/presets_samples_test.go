@@ -74,10 +74,7 @@ func TestTicketsAreFoundByACustomField(t *testing.T) {
 
 // placeOf is where the rule's token goes.
 func placeOf(r *config.Rule) body.Place {
-	at := body.Place{Path: slices.Concat(r.TokenField, r.TokenList), Over: r.TokenVolatile, List: r.TokenList != nil && r.TokenItem == nil}
-	if i := r.TokenItem; i != nil {
-		at.Item = &body.Item{Name: i.Name, Is: i.Is, Value: i.Value, Element: i.Element}
-	}
+	at := body.Place{Path: slices.Concat(r.TokenField, r.TokenList), Over: r.TokenVolatile, List: r.TokenList != nil && r.TokenItem == nil, Item: r.TokenItem}
 	return at
 }
 

@@ -175,11 +175,11 @@ func (r *Rule) ResolveMethods() []string {
 
 // ResolveWants are the places of the bodies that Resolved reads.
 func (r *Rule) ResolveWants() (request, answer *dedup.Want) {
-	var whens []*expression
+	var reads []*expression
 	for _, k := range r.resolves {
-		whens = append(whens, k.when, k.id)
+		reads = append(reads, k.when, k.id)
 	}
-	return dedup.NewWant(bodyPaths(whens)...), dedup.NewWant(answerPaths(whens)...)
+	return dedup.NewWant(bodyPaths(reads)...), dedup.NewWant(answerPaths(reads)...)
 }
 
 // answerPaths are the places below answer.body.

@@ -20,14 +20,14 @@ type Rule struct {
 	RetryMode bool   // there is no identity: the key is the request's, and lives for the window
 
 	RejectMissing bool
-	TokenHeader   string     // lower case; "" = none
-	TokenField    []string   // where the request carries NativeToken, set if absent; nil = none
-	TokenList     []string   // the list that it is appended to; nil = none
-	TokenItem     *TokenItem // the object of that list which carries it; nil = it is an item itself
-	TokenVolatile bool       // the client's own token differs on every try: it is none, and is replaced
-	TokenMax      int        // characters that the field holds; 0 is without limit
-	ReplayHeaders []string   // lower case
-	DropHeaders   []string   // lower case
+	TokenHeader   string           // lower case; "" = none
+	TokenField    []string         // where the request carries NativeToken, set if absent; nil = none
+	TokenList     []string         // the list that it is appended to; nil = none
+	TokenItem     *dedup.TokenItem // the object of that list which carries it; nil = it is an item itself
+	TokenVolatile bool             // the client's own token differs on every try: it is none, and is replaced
+	TokenMax      int              // characters that the field holds; 0 is without limit
+	ReplayHeaders []string         // lower case
+	DropHeaders   []string         // lower case
 
 	Wait       time.Duration
 	MaxWaiters int

@@ -74,12 +74,7 @@ func (x *exchange) decorated() reply {
 // settled writes the outcome, and answers in the backend's place where its
 // success is not true, or where the ticket is there although it failed.
 func (x *exchange) settled(ctx context.Context, raw []byte) reply {
-	hold, o := x.hold, x.outcome(ctx, raw)
-	if x.rejected {
-		if again, sent := x.bare(ctx); sent {
-			o = again
-		}
-	}
+	hold, o := x.hold, x.lastOutcome(ctx, raw)
 	claimed := o.Kind == dedup.OutcomeCreated || o.Kind == dedup.OutcomeRemembered
 	st, err := x.settle(ctx, o)
 	switch {

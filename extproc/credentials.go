@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"oneticket/dedup"
@@ -30,6 +31,12 @@ func (x *exchange) credentials(r *Rule) Credentials {
 // CredentialsOf are what the configuration says to present where no client's
 // credentials are at hand.
 func CredentialsOf(fields ...dedup.HeaderField) Credentials { return Credentials{fields: fields} }
+
+// WithQuery are these and parameters of the query.
+func (c Credentials) WithQuery(parameters ...dedup.HeaderField) Credentials {
+	c.query = append(slices.Clone(c.query), parameters...)
+	return c
+}
 
 // put adds them to the header of a call, but for those that the call has set
 // itself.

@@ -58,22 +58,7 @@ func (x *exchange) decide(ctx context.Context, rule *Rule, fault dedup.Fault, ra
 // An error of ours is errCrowded or errPatience, the latter with
 // Verdict.Waited.
 func (x *exchange) claim(ctx context.Context, rule *Rule, fault dedup.Fault, raw []byte) (dedup.Verdict, error) {
-	c := dedup.Claim{
-		Fault: fault, Policy: x.policy(rule, fault.Class),
-		Exchange: rule.Timeout, Config: x.rules.Config, By: x.server.o.By,
-	}
-	if rule.Action == Enforce {
-		if x.request.Each == nil { // a refusal of several is not one's own
-			c.Caller = func() string { return x.server.caller.of(&x.head, raw) }
-		}
-		c.Bearer = x.whoOf(ctx, rule).shared
-	}
-	if x.desk != nil {
-		c.Backend = x.counter
-		if !x.desk.whole { // what is shown to a part of the credential is not shown to all of it
-			c.Bearer = dedup.Bearer{}
-		}
-	}
+	c := x.claimOf(ctx, rule, fault, raw)
 	ctx, cancel := context.WithCancelCause(x.stay.in(ctx))
 	defer cancel(nil)
 	timer := time.AfterFunc(time.Until(x.stay.until), func() { cancel(errPatience) })
@@ -111,6 +96,27 @@ func (x *exchange) claim(ctx context.Context, rule *Rule, fault dedup.Fault, raw
 		}
 	}
 	return v, err
+}
+
+// claimOf is the claim of the request, without how long it waits.
+func (x *exchange) claimOf(ctx context.Context, rule *Rule, fault dedup.Fault, raw []byte) dedup.Claim {
+	c := dedup.Claim{
+		Fault: fault, Policy: x.policy(rule, fault.Class),
+		Exchange: rule.Timeout, Config: x.rules.Config, By: x.server.o.By,
+	}
+	if rule.Action == Enforce {
+		if x.request.Each == nil { // a refusal of several is not one's own
+			c.Caller = func() string { return x.server.caller.of(&x.head, raw) }
+		}
+		c.Bearer = x.whoOf(ctx, rule).shared
+	}
+	if x.desk != nil {
+		c.Backend = x.counter
+		if !x.desk.whole { // what is shown to a part of the credential is not shown to all of it
+			c.Bearer = dedup.Bearer{}
+		}
+	}
+	return c
 }
 
 // policy is the rule's for the class. A dead letter changes no ticket: it is

@@ -88,12 +88,8 @@ func (d *desk) forwarded(ctx context.Context, token string) dedup.UpdateOutcome 
 	if !d.folds {
 		token = ""
 	}
-	within := d.rule.Timeout
-	if within <= 0 {
-		within = callWithin
-	}
 	call, _ := d.again(token)
-	r := d.call(ctx, call, within)
+	r := d.call(ctx, call, d.rule.createWithin())
 	o := updateOutcome(r, func(a *dedup.Answer) dedup.UpdateOutcome {
 		return forwardedSays(d.rule.Judge(&d.request, a).Says, a)
 	})

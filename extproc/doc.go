@@ -15,5 +15,11 @@
 // waits for such a call, its stay says for how long. A create that has failed is
 // kept as a Letter, healed while its client waits (heal.go), and followed up
 // beside the requests (follow.go); the desk, and with it the request and its
-// credentials, lives no longer than that, and in memory only.
+// credentials, lives no longer than that, and in memory only. One that was
+// refused because of our token in a field of the backend's own is sent once more
+// without it (bare.go), and the FieldSwitch goes off.
+//
+// A request that is no create may close tickets (resolve.go). Doubles are closed
+// or linked on nobody's behalf, by a MergeDesk with the credentials of the
+// configuration.
 package extproc

@@ -173,8 +173,13 @@ type numbered struct {
 	at   int
 }
 
+// decodeJSON decodes a text of JSON that a backend has answered, or a part of it.
+func decodeJSON(text []byte) (*body.Body, error) {
+	return body.Decode(text, "application/json", "", body.Limits{Size: readAnswer, Budget: answerBudget})
+}
+
 func put(text []byte, path []string, items [][]byte) ([]byte, bool) {
-	b, err := body.Decode(text, "application/json", "", body.Limits{Size: readAnswer, Budget: answerBudget})
+	b, err := decodeJSON(text)
 	if err != nil {
 		return nil, false
 	}

@@ -124,12 +124,7 @@ func (x *exchange) show(ctx context.Context, fault dedup.Fault, v *dedup.Verdict
 func (x *exchange) join(ctx context.Context, raw []byte) {
 	j := x.joining
 	x.joining = nil
-	o := x.outcome(ctx, raw)
-	if x.rejected {
-		if again, sent := x.bare(ctx); sent {
-			o = again
-		}
-	}
+	o := x.lastOutcome(ctx, raw)
 	if o.Kind == dedup.OutcomeCreated || o.Kind == dedup.OutcomeRemembered {
 		x.joins(ctx, j.ref, j.episode, o.Bearer, o.Ticket)
 	}

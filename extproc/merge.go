@@ -2,7 +2,6 @@ package extproc
 
 import (
 	"context"
-	"strings"
 
 	"oneticket/dedup"
 )
@@ -11,7 +10,6 @@ import (
 type Merging struct {
 	Backend     string
 	Credentials Credentials
-	Query       string // what of the credentials stands in the query: "key=...", encoded; empty: nothing
 
 	Read       func(*dedup.Request, dedup.Ticket) (dedup.Call, bool)
 	ReadAnswer func(*dedup.Answer) dedup.ReadResult
@@ -59,12 +57,5 @@ func (d *mergeDesk) Merge(ctx context.Context, survivor, duplicate dedup.Ticket)
 }
 
 func (d *mergeDesk) call(ctx context.Context, call dedup.Call) CallResult {
-	if d.m.Query != "" {
-		joint := "?"
-		if strings.Contains(call.Path, "?") {
-			joint = "&"
-		}
-		call.Path += joint + d.m.Query
-	}
 	return d.calls.Call(ctx, d.m.Backend, call, d.m.Credentials)
 }

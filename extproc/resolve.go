@@ -82,6 +82,15 @@ func (x *exchange) mayResolve(raw []byte, otherwise reply) reply {
 	return x.onResolveBody(raw)
 }
 
+// unmatched is the reply to what may be a clear that no record takes: such a
+// request may still name a ticket.
+func (x *exchange) unmatched(r reply, raw []byte) reply {
+	if x.note.kind == dedup.Pass && x.note.reason == string(dedup.UnmatchedClear) {
+		return x.mayResolve(raw, r)
+	}
+	return r
+}
+
 // resolved closes the tickets if the answer says so; the client waits for it,
 // because its next request may be for a new one.
 func (x *exchange) resolved(ctx context.Context, raw []byte) {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"oneticket/dedup"
-	"oneticket/extproc/body"
 )
 
 // Action is what the filter does with the requests of a rule.
@@ -42,11 +41,11 @@ type Rule struct {
 	Presents         func(*dedup.Request) bool
 	CredentialHeader func(name string) bool // lower case; the headers beside the usual ones that are part of a credential; nil: none
 
-	RejectMissing bool       // on_missing = "reject": 422 instead of sending on
-	TokenHeader   string     // the header that carries the token to the backend, lower case; "" = none
-	TokenField    []string   // path of the member of the body that carries it, set if absent; nil = none
-	TokenList     []string   // path of the list that it is added to; nil = none
-	TokenItem     *body.Item // the object of that list which has it; nil: it is an item itself
+	RejectMissing bool             // on_missing = "reject": 422 instead of sending on
+	TokenHeader   string           // the header that carries the token to the backend, lower case; "" = none
+	TokenField    []string         // path of the member of the body that carries it, set if absent; nil = none
+	TokenList     []string         // path of the list that it is added to; nil = none
+	TokenItem     *dedup.TokenItem // the object of that list which has it; nil: it is an item itself
 	// Native is the token as it stands in the field or the list; false: they
 	// cannot hold it. nil: as it is.
 	Native func(token string) (string, bool)

@@ -19,6 +19,14 @@ type stay struct {
 // less than a lease.
 const callWithin = 10 * time.Second
 
+// createWithin is how long one create of the rule may take at the backend.
+func (r *Rule) createWithin() time.Duration {
+	if r.Timeout <= 0 {
+		return callWithin
+	}
+	return r.Timeout
+}
+
 // callsWithin is what the outside calls of one decision may take together.
 const callsWithin = 2 * callWithin
 

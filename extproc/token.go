@@ -41,8 +41,7 @@ func (r *Rule) withToken(h *head, token string, raw []byte, limits body.Limits) 
 // native is the token as the backend's own field has it; false where it has
 // none, or cannot hold it.
 func (r *Rule) native(token string) (string, bool) {
-	switch {
-	case r.Field.Off():
+	if r.Field.Off() {
 		return "", false
 	}
 	return r.nativeForm(token)

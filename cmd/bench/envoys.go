@@ -26,6 +26,9 @@ func (s *stage) startPassing(ctx context.Context) error {
 	return s.startEnvoy(ctx, "Envoy, ext_proc that does nothing", "passing", "")
 }
 
+// startEnvoy starts one whose listener has what oneticket's has, without the
+// filters whose type has the word; with "", the filter's server is the one that
+// does nothing.
 func (s *stage) startEnvoy(ctx context.Context, name, folder, without string) error {
 	path, err := findEnvoy()
 	if err != nil {
@@ -39,17 +42,7 @@ func (s *stage) startEnvoy(ctx context.Context, name, folder, without string) er
 	if err != nil {
 		return err
 	}
-	admin, _, err := envoy.SocketPath(dir, "envoy.sock")
-	if err != nil {
-		return err
-	}
-	full, err := envoy.Bootstrap(envoy.Spec{StateDir: dir, Socket: socket, Admin: admin, Backends: []envoy.Backend{
-		{Name: "servicenow", URL: s.desk.URL, Listen: "127.0.0.1:0", Methods: []string{"POST", "PATCH", "PUT", "GET", "DELETE"}},
-	}})
-	if err != nil {
-		return err
-	}
-	bootstrap, err := withoutLogs(full, without)
+	bootstrap, err := s.bootstrap(dir, socket, without)
 	if err != nil {
 		return err
 	}
@@ -65,6 +58,26 @@ func (s *stage) startEnvoy(ctx context.Context, name, folder, without string) er
 		return err
 	}
 	s.ends = append(s.ends, func() { _ = child.Stop(context.Background()) })
+	return s.join(ctx, name, child)
+}
+
+// bootstrap is an Envoy's before the desk.
+func (s *stage) bootstrap(dir, socket, without string) (*bootstrapv3.Bootstrap, error) {
+	admin, _, err := envoy.SocketPath(dir, "envoy.sock")
+	if err != nil {
+		return nil, err
+	}
+	full, err := envoy.Bootstrap(envoy.Spec{StateDir: dir, Socket: socket, Admin: admin, Backends: []envoy.Backend{
+		{Name: "servicenow", URL: s.desk.URL, Listen: "127.0.0.1:0", Methods: []string{"POST", "PATCH", "PUT", "GET", "DELETE"}},
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return withoutLogs(full, without)
+}
+
+// join makes an Envoy a contestant when it takes requests.
+func (s *stage) join(ctx context.Context, name string, child *envoy.Child) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	if err := child.Ready(ctx); err != nil {

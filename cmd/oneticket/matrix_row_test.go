@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,14 +85,11 @@ func (r *row) send(ctx context.Context, c *http.Client) answer {
 		return answer{}
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	a, err := answerIn(res)
 	if err != nil {
 		return answer{}
 	}
-	return answer{
-		status: res.StatusCode, header: res.Header, body: string(text),
-		replayed: res.Header.Get("Idempotent-Replayed") == "true",
-	}
+	return a
 }
 
 // first sends the create for the first time. A client that leaves does so when

@@ -3,10 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"net/url"
-	"slices"
-	"strings"
 	"sync/atomic"
 
 	"oneticket/cmd/oneticket/admin"
@@ -42,29 +38,13 @@ func (g *merger) use(cfg *config.Config) {
 }
 
 func (g *merger) ruleOf(r *config.Rule) dedup.MergeRule {
-	header, query := presented(r.Backend.Credentials)
 	return dedup.MergeRule{
 		Backend: r.Backend.Name, Policy: r.Policy(""), Closes: r.Merge == "close",
 		Desk: g.calls.MergeDesk(extproc.Merging{
-			Backend: r.Backend.Name, Credentials: extproc.CredentialsOf(header...), Query: query,
+			Backend: r.Backend.Name, Credentials: credentialsOf(r.Backend.Credentials),
 			Read: r.ReadCall, ReadAnswer: r.ReadAnswer, Call: r.MergeCall, Answer: r.MergeAnswer,
 		}),
 	}
-}
-
-// presented are the credentials of the configuration as a call has them. A
-// member of a body is no part of a call that is written by us.
-func presented(credentials map[string]string) (header []dedup.HeaderField, query string) {
-	pairs := url.Values{}
-	for _, name := range slices.Sorted(maps.Keys(credentials)) {
-		switch parameter, inQuery := strings.CutPrefix(name, "query."); {
-		case inQuery:
-			pairs.Set(parameter, credentials[name])
-		case !strings.HasPrefix(name, "body."):
-			header = append(header, dedup.HeaderField{Name: name, Value: credentials[name]})
-		}
-	}
-	return header, pairs.Encode()
 }
 
 func (g *merger) rule(name string) (dedup.MergeRule, bool) {

@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"maps"
-	"net/url"
-	"slices"
-	"strings"
 
 	"oneticket/config"
 	"oneticket/dedup"
-	"oneticket/extproc"
 )
 
 // askAll asks every backend that has credentials of its own how many open
@@ -57,8 +52,7 @@ func (c *census) askOne(ctx context.Context, cfg *config.Config, b *config.Backe
 			continue
 		}
 		done[name], asked = true, true
-		call, as := presenting(call, b.Credentials)
-		result := c.calls.Call(ctx, b.Name, call, as)
+		result := c.calls.Call(ctx, b.Name, call, credentialsOf(b.Credentials))
 		n, says := r.Counted(&result.Answer)
 		if result.Err != nil || !says {
 			return 0, true, false
@@ -66,23 +60,4 @@ func (c *census) askOne(ctx context.Context, cfg *config.Config, b *config.Backe
 		total += n
 	}
 	return total, asked, asked
-}
-
-// presenting puts the credentials of the configuration in their places, as
-// those of a replay: headers, and parameters as "query.NAME".
-func presenting(call dedup.Call, credentials map[string]string) (dedup.Call, extproc.Credentials) {
-	var fields []dedup.HeaderField
-	for _, name := range slices.Sorted(maps.Keys(credentials)) {
-		value := credentials[name]
-		parameter, inQuery := strings.CutPrefix(name, "query.")
-		switch {
-		case inQuery && strings.Contains(call.Path, "?"):
-			call.Path += "&" + url.QueryEscape(parameter) + "=" + url.QueryEscape(value)
-		case inQuery:
-			call.Path += "?" + url.QueryEscape(parameter) + "=" + url.QueryEscape(value)
-		case !strings.HasPrefix(name, "body."):
-			fields = append(fields, dedup.HeaderField{Name: strings.ToLower(name), Value: value})
-		}
-	}
-	return call, extproc.CredentialsOf(fields...)
 }

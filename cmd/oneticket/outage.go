@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -53,8 +52,7 @@ func (o *outage) rule(ref dedup.Ref, rec dedup.Record) (failover.Rule, bool) {
 	rule := rules[i]
 	found := failover.Rule{Policy: rule.Policy(rec.Class), Scope: dedup.TicketScope(rule.Backend)}
 	if as := with.letters.credentials(rule.Backend); len(as) > 0 {
-		header, query := presented(as)
-		found.Ask = &inquiry{rule: rule, calls: with.calls, as: extproc.CredentialsOf(header...), query: query}
+		found.Ask = &inquiry{rule: rule, calls: with.calls, as: credentialsOf(as)}
 	}
 	return found, true
 }
@@ -65,7 +63,6 @@ type inquiry struct {
 	rule  *extproc.Rule
 	calls *extproc.Caller
 	as    extproc.Credentials
-	query string // what of the credentials stands in the query
 }
 
 // inquiryWithin bounds each of its calls.
@@ -104,9 +101,6 @@ func (i *inquiry) Read(ctx context.Context, ticket dedup.Ticket) dedup.ReadResul
 func (i *inquiry) call(ctx context.Context, call dedup.Call) (*dedup.Answer, bool) {
 	ctx, cancel := context.WithTimeout(ctx, inquiryWithin)
 	defer cancel()
-	if i.query != "" {
-		call.Path += string("?&"[min(1, strings.Count(call.Path, "?"))]) + i.query
-	}
 	r := i.calls.Call(ctx, i.rule.Backend, call, i.as)
 	return &r.Answer, r.Sent == extproc.CallAnswered
 }

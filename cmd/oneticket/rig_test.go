@@ -1,21 +1,17 @@
 package main_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -45,113 +41,6 @@ func TestMain(m *testing.M) {
 		os.RemoveAll(filepath.Dir(binary))
 	}
 	os.Exit(status)
-}
-
-// A desk is a ticket system that counts what reaches it.
-type desk struct {
-	*httptest.Server
-	delay   atomic.Int64 // nanoseconds from the commit to the answer
-	creates atomic.Int64
-	answers func(w http.ResponseWriter, element, id string) bool // true: it has answered; set before the first request
-
-	mu      sync.Mutex
-	tickets map[string][]string // ids by cmdb_ci (the raw body where that cannot be read)
-	keys    map[string][]string // ids by correlation_id
-	closed  map[string]bool     // ids of tickets that somebody has closed by hand
-	bodies  [][]byte
-	headers []http.Header
-}
-
-func newDesk(t *testing.T) *desk {
-	d := &desk{tickets: map[string][]string{}, keys: map[string][]string{}, closed: map[string]bool{}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /api/now/table/incident", d.query)
-	mux.HandleFunc("GET /api/now/table/incident/{id}", d.read)
-	mux.HandleFunc("PATCH /api/now/table/incident/{id}", d.update)
-	mux.HandleFunc("GET /api/now/stats/incident", d.count)
-	mux.HandleFunc("/", d.create)
-	d.Server = httptest.NewServer(mux)
-	t.Cleanup(d.Server.Close)
-	return d
-}
-
-func (d *desk) create(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the sender went away in the middle
-	}
-	var fields struct {
-		CI  string `json:"cmdb_ci"`
-		Key string `json:"correlation_id"`
-	}
-	fault := string(body[:min(len(body), 200)])
-	if json.Unmarshal(body, &fields) == nil && fields.CI != "" {
-		fault = fields.CI
-	}
-	id := fmt.Sprintf("%032x", d.creates.Add(1))
-	d.mu.Lock()
-	d.tickets[fault] = append(d.tickets[fault], id)
-	d.keys[fields.Key] = append(d.keys[fields.Key], id)
-	d.bodies = append(d.bodies, body)
-	d.headers = append(d.headers, r.Header.Clone())
-	d.mu.Unlock()
-	time.Sleep(time.Duration(d.delay.Load()))
-	if d.answers != nil && d.answers(w, fields.CI, id) {
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusCreated)
-	fmt.Fprintf(w, `{"result":{"sys_id":%q,"number":"INC%07d"}}`, id, d.creates.Load())
-}
-
-// query answers a look-up by correlation_id.
-func (d *desk) query(w http.ResponseWriter, r *http.Request) {
-	key, _, _ := strings.Cut(strings.TrimPrefix(r.FormValue("sysparm_query"), "correlation_id="), "^")
-	d.mu.Lock()
-	ids := d.keys[key]
-	d.mu.Unlock()
-	found := []map[string]string{}
-	for _, id := range ids {
-		found = append(found, map[string]string{"sys_id": id, "number": "INC" + id[25:], "correlation_id": key, "state": "1", "active": "true"})
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"result": found}) // whoever asked has gone
-}
-
-// read answers for one ticket: all are open.
-func (d *desk) read(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"result": map[string]string{"sys_id": r.PathValue("id"), "state": "1", "active": "true"}})
-}
-
-// update takes every change.
-func (d *desk) update(w http.ResponseWriter, r *http.Request) { d.read(w, r) }
-
-// count answers how many open tickets carry a key of ours, to whoever may know.
-func (d *desk) count(w http.ResponseWriter, r *http.Request) {
-	if user, _, _ := r.BasicAuth(); user != "reporter" {
-		w.WriteHeader(http.StatusForbidden)
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := 0
-	for key, ids := range d.keys {
-		for _, id := range ids {
-			if strings.HasPrefix(key, "idem:") && !d.closed[id] {
-				n++
-			}
-		}
-	}
-	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"result":{"stats":{"count":"%d"}}}`, n)
-}
-
-// of are the ids of the tickets of one fault.
-func (d *desk) of(fault string) []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return append([]string(nil), d.tickets[fault]...)
 }
 
 // A sidecar is one `oneticket run` with its Envoy, or one `oneticket serve`
@@ -315,110 +204,7 @@ lines:
 	return sum
 }
 
-// An answer is what one client saw; status 0 is none.
-type answer struct {
-	status   int
-	header   http.Header
-	body     string
-	replayed bool
-}
-
-func (a answer) ticket() string {
-	var fields struct {
-		Result struct {
-			ID string `json:"sys_id"`
-		} `json:"result"`
-	}
-	_ = json.Unmarshal([]byte(a.body), &fields)
-	return fields.Result.ID
-}
-
-// newClient has connections of its own for every request in flight.
-func newClient(t *testing.T) *http.Client {
-	transport := &http.Transport{MaxIdleConnsPerHost: 256}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 40 * time.Second}
-}
-
-func (s *sidecar) post(c *http.Client, body string, headers ...string) answer {
-	return s.postReader(c, strings.NewReader(body), headers...)
-}
-
-func (s *sidecar) postReader(c *http.Client, body io.Reader, headers ...string) answer {
-	req, err := http.NewRequest(http.MethodPost, "http://"+s.listen+"/api/now/table/incident", body)
-	if err != nil {
-		s.t.Error(err)
-		return answer{}
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.SetBasicAuth("bot", "secret")
-	for i := 0; i+1 < len(headers); i += 2 {
-		req.Header.Set(headers[i], headers[i+1])
-	}
-	res, err := c.Do(req)
-	if err != nil {
-		return answer{}
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return answer{}
-	}
-	return answer{
-		status: res.StatusCode, header: res.Header, body: string(text),
-		replayed: res.Header.Get("Idempotent-Replayed") == "true",
-	}
-}
-
 // fault is a create for the element; title is what differs between two tries.
 func fault(element string, title int) string {
 	return fmt.Sprintf(`{"cmdb_ci":%q,"category":"link","urgency":"2","short_description":"down, try %d"}`, element, title)
-}
-
-// rewrite replaces a part of the configuration file; cut drops all from a part on.
-func (s *sidecar) rewrite(old, new string) {
-	s.t.Helper()
-	text, err := os.ReadFile(s.config)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if !bytes.Contains(text, []byte(old)) {
-		s.t.Fatalf("no %q in the configuration", old)
-	}
-	if err := os.WriteFile(s.config, bytes.Replace(text, []byte(old), []byte(new), 1), 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-func (s *sidecar) cut(from string) {
-	s.t.Helper()
-	text, err := os.ReadFile(s.config)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	before, _, found := bytes.Cut(text, []byte(from))
-	if !found {
-		s.t.Fatalf("no %q in the configuration", from)
-	}
-	if err := os.WriteFile(s.config, before, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// A logBuffer may be read while a process writes.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -7,7 +7,6 @@ import (
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/config"
 	"oneticket/extproc"
-	"oneticket/extproc/body"
 	"oneticket/extproc/envoy"
 )
 
@@ -69,7 +68,7 @@ func streamRule(r *config.Rule, px proxy, m *admin.Metrics) *extproc.Rule {
 		TokenHeader:   r.TokenHeader,
 		TokenField:    r.TokenField,
 		TokenList:     r.TokenList,
-		TokenItem:     itemOf(r),
+		TokenItem:     r.TokenItem,
 		TokenVolatile: r.TokenVolatile,
 		Native:        r.NativeToken,
 		RejectsField:  r.RejectsField,
@@ -98,12 +97,4 @@ func streamRule(r *config.Rule, px proxy, m *admin.Metrics) *extproc.Rule {
 		OnUpdateForward: r.OnUpdate == "forward",
 		OnClearedAnswer: r.OnCleared == "answer",
 	}
-}
-
-// itemOf is the object of a list that carries the token; nil where none does.
-func itemOf(r *config.Rule) *body.Item {
-	if r.TokenItem == nil {
-		return nil
-	}
-	return &body.Item{Name: r.TokenItem.Name, Is: r.TokenItem.Is, Value: r.TokenItem.Value, Element: r.TokenItem.Element}
 }

@@ -43,15 +43,3 @@ func TestWhatACensusCounts(t *testing.T) {
 		})
 	}
 }
-
-// TestCredentialsOfTheConfigurationAreSentInTheirPlaces.
-func TestCredentialsOfTheConfigurationAreSentInTheirPlaces(t *testing.T) {
-	call, as := presenting(dedup.Call{Path: "/count?x=1"}, map[string]string{"Authorization": "Bearer T", "query.api key": "a&b", "body.token": "c"})
-	if call.Path != "/count?x=1&api+key=a%26b" || as.Empty() {
-		t.Errorf("%s", call.Path)
-	}
-	call, as = presenting(dedup.Call{Path: "/count"}, map[string]string{"query.key": "K"})
-	if call.Path != "/count?key=K" || !as.Empty() {
-		t.Errorf("%s", call.Path)
-	}
-}

@@ -85,11 +85,11 @@ func (w *wire) send(t *testing.T, method, target, contentType, body string, head
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
+	a, err := answerIn(res)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{status: res.StatusCode, header: res.Header, body: string(text), replayed: res.Header.Get("Idempotent-Replayed") == "true"}
+	return a
 }
 
 // decided checks what the filter says that it did.

@@ -209,7 +209,7 @@ func FuzzBody(f *testing.F) {
 				continue
 			}
 			steps := strings.Split(path, "/")
-			item := &body.Item{Name: "id", Is: "7", Value: "value", Element: "key"}
+			item := &dedup.TokenItem{Name: "id", Is: "7", Value: "value", Element: "key"}
 			for _, at := range []body.Place{{}, {List: true}, {Over: true}, {Item: item}, {Item: item, Over: true}} {
 				at.Path = steps
 				got, ok := b.Put(at, token)

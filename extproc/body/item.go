@@ -8,25 +8,8 @@ import (
 	"oneticket/dedup"
 )
 
-// Of are the objects of the list v that are the item: none, or one, in a list as
-// it should be.
-func (i *Item) Of(v dedup.Value) []dedup.Value {
-	if v.Kind == dedup.ObjectValue { // of XML, by the name of its elements
-		v = v.Member(i.Element)
-	}
-	all := v.Items
-	if v.Kind == dedup.ObjectValue {
-		all = []dedup.Value{v}
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(one dedup.Value) bool {
-		said, _ := one.Member(i.Name).Text()
-		attribute, _ := one.Member("@" + i.Name).Text()
-		return said != i.Is && attribute != i.Is
-	})
-}
-
-// object is the item as it is added to a list of JSON.
-func (i *Item) object(quoted []byte) []byte {
+// itemObject is the item as it is added to a list of JSON.
+func itemObject(i *dedup.TokenItem, quoted []byte) []byte {
 	name, _ := quote(i.Name) // a name of the configuration is a text
 	member, _ := quote(i.Value)
 	is, _ := quote(i.Is)
@@ -48,16 +31,16 @@ func inItem(text []byte, start, end int, w writing, quoted []byte) (edit, bool) 
 	tail, items := start+1, 0
 	var found []span
 	for item := range s.items() {
-		if w.Item.named(text[item.start:item.end]) {
+		if isItem(w.Item, text[item.start:item.end]) {
 			found = append(found, item)
 		}
 		tail, items = item.end, items+1
 	}
 	switch {
 	case len(found) == 0 && items == 0:
-		return edit{tail, tail, w.Item.object(quoted)}, true
+		return edit{tail, tail, itemObject(w.Item, quoted)}, true
 	case len(found) == 0:
-		return edit{tail, tail, append([]byte{','}, w.Item.object(quoted)...)}, true
+		return edit{tail, tail, append([]byte{','}, itemObject(w.Item, quoted)...)}, true
 	case len(found) > 1:
 		return edit{}, false
 	}
@@ -66,8 +49,8 @@ func inItem(text []byte, start, end int, w writing, quoted []byte) (edit, bool) 
 	return edit{found[0].start + e.start, found[0].start + e.end, e.text}, ok
 }
 
-// named reports whether the text is the object that is meant.
-func (i *Item) named(text []byte) bool {
+// isItem reports whether the text is the object that is meant.
+func isItem(i *dedup.TokenItem, text []byte) bool {
 	s := scanner{text: text}
 	o, ok := s.object(i.Name)
 	if !ok || o.found != 1 {

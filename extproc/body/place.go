@@ -1,22 +1,16 @@
 package body
 
+import "oneticket/dedup"
+
 // A Place is where in a body a value goes. The path goes through members of
 // JSON, elements of XML by their local names, and a field of a form, and on into
 // what that field says. In a list of JSON Patch it is the "path" of an
 // operation.
 type Place struct {
 	Path []string
-	List bool  // the value becomes the last item of the list there, unless it is one already
-	Item *Item // the value goes into one item of the list there
-	Over bool  // a text or number that stands there is replaced; else it stays, and nothing is written
-}
-
-// An Item is the one object of a list whose member Name says Is, as text. Where
-// there is none it is added.
-type Item struct {
-	Name, Is string
-	Value    string // the member that has the value
-	Element  string // how the objects are named in XML; "": in XML nothing is written
+	List bool             // the value becomes the last item of the list there, unless it is one already
+	Item *dedup.TokenItem // the value goes into one item of the list there
+	Over bool             // a text or number that stands there is replaced; else it stays, and nothing is written
 }
 
 // A writing is what is to stand where in a body.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"oneticket/dedup"
 	"oneticket/extproc/body"
 )
 
@@ -66,7 +67,7 @@ func TestACustomFieldIsOneObjectOfAList(t *testing.T) {
 		{"a form of its own has no lists of objects", formType, "custom_fields=1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			at := body.Place{Path: strings.Split("issue.custom_fields", "."), Item: &body.Item{Name: "id", Is: "7", Value: "value", Element: "custom_field"}}
+			at := body.Place{Path: strings.Split("issue.custom_fields", "."), Item: &dedup.TokenItem{Name: "id", Is: "7", Value: "value", Element: "custom_field"}}
 			got, ok := decoded(t, c.in, c.contentType).Put(at, "idem:1")
 			if string(got) != c.want || ok != (c.want != "") {
 				t.Errorf("%q, %v\nwant %q", got, ok, c.want)
@@ -82,7 +83,7 @@ func TestACustomFieldIsOneObjectOfAList(t *testing.T) {
 }
 
 func TestAnObjectIsNamedByATextOrANumber(t *testing.T) {
-	at := body.Place{Path: []string{"f"}, Item: &body.Item{Name: "name", Is: "One 1", Value: "v"}}
+	at := body.Place{Path: []string{"f"}, Item: &dedup.TokenItem{Name: "name", Is: "One 1", Value: "v"}}
 	got, ok := body.Put([]byte(`{}`), at, "t")
 	if want := `{"f":[{"name":"One 1","v":"t"}]}`; string(got) != want || !ok {
 		t.Errorf("%s", got)

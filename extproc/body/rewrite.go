@@ -137,7 +137,7 @@ func inJSON(text []byte, w writing) (edit, bool) {
 func (w writing) made(quoted []byte) []byte {
 	switch {
 	case w.Item != nil:
-		return slices.Concat([]byte{'['}, w.Item.object(quoted), []byte{']'})
+		return slices.Concat([]byte{'['}, itemObject(w.Item, quoted), []byte{']'})
 	case w.List:
 		return slices.Concat([]byte{'['}, quoted, []byte{']'})
 	default:

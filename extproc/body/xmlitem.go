@@ -1,5 +1,7 @@
 package body
 
+import "oneticket/dedup"
+
 // writeItem is where the value goes in the list of the name, an element that
 // holds one for each item. An item is named by an attribute or by an element:
 //
@@ -44,7 +46,7 @@ func (e xmlElement) itemText(w writing) []byte {
 }
 
 // itemsNamed are the children that are the item which is meant.
-func (e xmlElement) itemsNamed(text []byte, i *Item) (named []span, ok bool) {
+func (e xmlElement) itemsNamed(text []byte, i *dedup.TokenItem) (named []span, ok bool) {
 	s := xmlScanner{text: text, pos: e.tag.start}
 	t, ok := s.open()
 	if !ok || t.empty {
@@ -55,7 +57,7 @@ func (e xmlElement) itemsNamed(text []byte, i *Item) (named []span, ok bool) {
 		if !ok || !s.skip(c) {
 			return false
 		}
-		if string(c.local()) == i.Element && isNamed(text[c.start:s.pos], i) {
+		if string(c.local()) == i.Element && isXMLItem(text[c.start:s.pos], i) {
 			named = append(named, span{c.start, s.pos})
 		}
 		return true
@@ -63,8 +65,8 @@ func (e xmlElement) itemsNamed(text []byte, i *Item) (named []span, ok bool) {
 	return named, ok
 }
 
-// isNamed reports whether the text is the element that is meant.
-func isNamed(text []byte, i *Item) bool {
+// isXMLItem reports whether the text is the element that is meant.
+func isXMLItem(text []byte, i *dedup.TokenItem) bool {
 	v, ok := readXML(text, nil, nil)
 	if !ok {
 		return false

@@ -20,9 +20,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Shown is the certificate by which the address that stands in for a backend
+// A Certificate is that by which the address that stands in for a backend
 // speaks TLS. Its zero value is an address that speaks plain HTTP.
-type Shown struct {
+type Certificate struct {
 	Cert    string // file: the certificate, and those between it and what clients trust
 	Key     string // file
 	Version string // of what is in both; "" when nobody has read them
@@ -30,12 +30,12 @@ type Shown struct {
 }
 
 // On reports whether there is one.
-func (s Shown) On() bool { return s.Cert != "" || s.Key != "" }
+func (c Certificate) On() bool { return c.Cert != "" || c.Key != "" }
 
-// readShown reads the setting tls of a backend, and no file.
-func (l *loader) readShown(from layers) Shown {
+// readCertificate reads the setting tls of a backend, and no file.
+func (l *loader) readCertificate(from layers) Certificate {
 	if !from.has("tls") {
-		return Shown{}
+		return Certificate{}
 	}
 	const todo = `The address that listen names takes tls = { cert = "FILE", key = "FILE" }: its certificate, in which that address or the name that the automation uses stands, and its key, both as PEM.`
 	files := l.pathTable(from, "tls", "cert", "key")
@@ -50,41 +50,16 @@ func (l *loader) readShown(from layers) Shown {
 			l.fail(at, "tls has no "+name, todo)
 		}
 	}
-	return Shown{Cert: files["cert"], Key: files["key"], at: at}
-}
-
-// LoadForRun is Load, and reads the certificates that the listeners show as
-// well: each has to be there, and to go with its key. Their contents are part
-// of the Hash, and their files of Files, so that a new certificate is a change.
-func LoadForRun(path string) (*Config, Diagnostics) {
-	c, diags := Load(path)
-	if c == nil {
-		return nil, diags
-	}
-	read := map[string][]byte{}
-	for _, b := range c.Backends {
-		if b.TLS.On() {
-			diags.list = append(diags.list, b.TLS.load(read, time.Now())...)
-		}
-	}
-	if len(read) > 0 {
-		c.Files = append(slices.Clone(c.Files), slices.Sorted(maps.Keys(read))...)
-		read[""] = []byte(c.Hash) // no file has that name
-		c.Hash = hash(read)
-	}
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	return c, diags
+	return Certificate{Cert: files["cert"], Key: files["key"], at: at}
 }
 
 // load reads both files, adds them to read, and says what is wrong with them.
-func (s *Shown) load(read map[string][]byte, now time.Time) hcl.Diagnostics {
+func (c *Certificate) load(read map[string][]byte, now time.Time) hcl.Diagnostics {
 	var wrong hcl.Diagnostics
-	for _, file := range []string{s.Cert, s.Key} {
+	for _, file := range []string{c.Cert, c.Key} {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			wrong = append(wrong, s.unreadable(err))
+			wrong = append(wrong, c.unreadable(err))
 			continue
 		}
 		read[file] = content
@@ -93,47 +68,47 @@ func (s *Shown) load(read map[string][]byte, now time.Time) hcl.Diagnostics {
 		return wrong
 	}
 	digest := sha256.New()
-	for _, file := range []string{s.Cert, s.Key} {
+	for _, file := range []string{c.Cert, c.Key} {
 		content := sha256.Sum256(read[file])
 		digest.Write(content[:])
 	}
-	s.Version = hex.EncodeToString(digest.Sum(nil))[:hashDigits]
-	return s.judge(read[s.Cert], read[s.Key], now)
+	c.Version = hex.EncodeToString(digest.Sum(nil))[:hashDigits]
+	return c.judge(read[c.Cert], read[c.Key], now)
 }
 
 // unreadable: the error names the file.
-func (s *Shown) unreadable(err error) *hcl.Diagnostic {
+func (c *Certificate) unreadable(err error) *hcl.Diagnostic {
 	todo := "this user has to be able to read it"
 	if errors.Is(err, fs.ErrNotExist) {
 		todo = "a relative path is meant from the folder of the configuration"
 	}
-	return problem(s.at, "a file of tls cannot be read", sentence(err.Error()+"; "+todo))
+	return problem(c.at, "a file of tls cannot be read", sentence(err.Error()+"; "+todo))
 }
 
 // judge says why the pair cannot be shown, or soon not.
-func (s *Shown) judge(cert, key []byte, now time.Time) hcl.Diagnostics {
-	fail := func(summary, detail string) hcl.Diagnostics { return hcl.Diagnostics{problem(s.at, summary, detail)} }
+func (c *Certificate) judge(cert, key []byte, now time.Time) hcl.Diagnostics {
+	fail := func(summary, detail string) hcl.Diagnostics { return hcl.Diagnostics{problem(c.at, summary, detail)} }
 	leaf, err := firstCertificate(cert)
 	if err != nil {
-		return fail("cert of tls is no certificate", fmt.Sprintf("%s: %v. It begins with -----BEGIN CERTIFICATE-----; the listener's own stands first.", s.Cert, err))
+		return fail("cert of tls is no certificate", fmt.Sprintf("%s: %v. It begins with -----BEGIN CERTIFICATE-----; the listener's own stands first.", c.Cert, err))
 	}
 	if why := wrongKey(key); why != "" {
-		return fail("key of tls is no key", fmt.Sprintf("%s: %s. It begins with -----BEGIN PRIVATE KEY----- and has no password: openssl pkey -in OLD -out NEW.", s.Key, why))
+		return fail("key of tls is no key", fmt.Sprintf("%s: %s. It begins with -----BEGIN PRIVATE KEY----- and has no password: openssl pkey -in OLD -out NEW.", c.Key, why))
 	}
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		return fail("cert and key of tls do not belong together", fmt.Sprintf("%s is not the key of the first certificate in %s. Name the key by which that was asked for, or put the listener's own certificate first.", s.Key, s.Cert))
+		return fail("cert and key of tls do not belong together", fmt.Sprintf("%s is not the key of the first certificate in %s. Name the key by which that was asked for, or put the listener's own certificate first.", c.Key, c.Cert))
 	}
 	switch k := leaf.PublicKey.(type) {
 	case *rsa.PublicKey:
 		if k.N.BitLen() < 2048 {
-			return fail("key of tls is too short", fmt.Sprintf("%s has an RSA key of %d bits; Envoy takes 2048 or more.", s.Cert, k.N.BitLen()))
+			return fail("key of tls is too short", fmt.Sprintf("%s has an RSA key of %d bits; Envoy takes 2048 or more.", c.Cert, k.N.BitLen()))
 		}
 	case *ecdsa.PublicKey:
 	default:
-		return fail("key of tls is of a kind that is not taken", fmt.Sprintf("%s has a %v key; Envoy takes RSA and ECDSA.", s.Cert, leaf.PublicKeyAlgorithm))
+		return fail("key of tls is of a kind that is not taken", fmt.Sprintf("%s has a %v key; Envoy takes RSA and ECDSA.", c.Cert, leaf.PublicKeyAlgorithm))
 	}
 	if now.After(leaf.NotAfter) {
-		return hcl.Diagnostics{warning(s.at, "the certificate of tls has expired", fmt.Sprintf("%s was good until %s: clients that check it refuse it, and their creates do not arrive.", s.Cert, leaf.NotAfter.UTC().Format(time.DateOnly)))}
+		return hcl.Diagnostics{warning(c.at, "the certificate of tls has expired", fmt.Sprintf("%s was good until %s: clients that check it refuse it, and their creates do not arrive.", c.Cert, leaf.NotAfter.UTC().Format(time.DateOnly)))}
 	}
 	return nil
 }

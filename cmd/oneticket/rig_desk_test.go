@@ -1,0 +1,121 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A desk is a ticket system that counts what reaches it.
+type desk struct {
+	*httptest.Server
+	delay   atomic.Int64 // nanoseconds from the commit to the answer
+	creates atomic.Int64
+	answers func(w http.ResponseWriter, element, id string) bool // true: it has answered; set before the first request
+
+	mu      sync.Mutex
+	tickets map[string][]string // ids by cmdb_ci (the raw body where that cannot be read)
+	keys    map[string][]string // ids by correlation_id
+	closed  map[string]bool     // ids of tickets that somebody has closed by hand
+	bodies  [][]byte
+	headers []http.Header
+}
+
+func newDesk(t *testing.T) *desk {
+	d := &desk{tickets: map[string][]string{}, keys: map[string][]string{}, closed: map[string]bool{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /api/now/table/incident", d.query)
+	mux.HandleFunc("GET /api/now/table/incident/{id}", d.read)
+	mux.HandleFunc("PATCH /api/now/table/incident/{id}", d.update)
+	mux.HandleFunc("GET /api/now/stats/incident", d.count)
+	mux.HandleFunc("/", d.create)
+	d.Server = httptest.NewServer(mux)
+	t.Cleanup(d.Server.Close)
+	return d
+}
+
+func (d *desk) create(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // the sender went away in the middle
+	}
+	var fields struct {
+		CI  string `json:"cmdb_ci"`
+		Key string `json:"correlation_id"`
+	}
+	fault := string(body[:min(len(body), 200)])
+	if json.Unmarshal(body, &fields) == nil && fields.CI != "" {
+		fault = fields.CI
+	}
+	id := fmt.Sprintf("%032x", d.creates.Add(1))
+	d.mu.Lock()
+	d.tickets[fault] = append(d.tickets[fault], id)
+	d.keys[fields.Key] = append(d.keys[fields.Key], id)
+	d.bodies = append(d.bodies, body)
+	d.headers = append(d.headers, r.Header.Clone())
+	d.mu.Unlock()
+	time.Sleep(time.Duration(d.delay.Load()))
+	if d.answers != nil && d.answers(w, fields.CI, id) {
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	fmt.Fprintf(w, `{"result":{"sys_id":%q,"number":"INC%07d"}}`, id, d.creates.Load())
+}
+
+// query answers a look-up by correlation_id.
+func (d *desk) query(w http.ResponseWriter, r *http.Request) {
+	key, _, _ := strings.Cut(strings.TrimPrefix(r.FormValue("sysparm_query"), "correlation_id="), "^")
+	d.mu.Lock()
+	ids := d.keys[key]
+	d.mu.Unlock()
+	found := []map[string]string{}
+	for _, id := range ids {
+		found = append(found, map[string]string{"sys_id": id, "number": "INC" + id[25:], "correlation_id": key, "state": "1", "active": "true"})
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"result": found}) // whoever asked has gone
+}
+
+// read answers for one ticket: all are open.
+func (d *desk) read(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"result": map[string]string{"sys_id": r.PathValue("id"), "state": "1", "active": "true"}})
+}
+
+// update takes every change.
+func (d *desk) update(w http.ResponseWriter, r *http.Request) { d.read(w, r) }
+
+// count answers how many open tickets carry a key of ours, to whoever may know.
+func (d *desk) count(w http.ResponseWriter, r *http.Request) {
+	if user, _, _ := r.BasicAuth(); user != "reporter" {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for key, ids := range d.keys {
+		for _, id := range ids {
+			if strings.HasPrefix(key, "idem:") && !d.closed[id] {
+				n++
+			}
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"result":{"stats":{"count":"%d"}}}`, n)
+}
+
+// of are the ids of the tickets of one fault.
+func (d *desk) of(fault string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append([]string(nil), d.tickets[fault]...)
+}
