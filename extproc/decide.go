@@ -85,6 +85,7 @@ func (x *exchange) claim(ctx context.Context, rule *Rule, fault dedup.Fault, raw
 	if rule.Action == Observe {
 		c.Wait, c.OnWait = 0, nil
 	}
+	x.landed = x.server.flights.landed.Load()
 	v, err := x.server.o.Decider.Decide(ctx, c)
 	if waited {
 		x.server.leaveWait()

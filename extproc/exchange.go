@@ -93,6 +93,7 @@ type exchange struct {
 	remembers bool            // its answer may be an older one, and is read before it is believed
 	following *followUp       // what goes on with that when it has no ticket
 	flight    *flight         // led by this one
+	landed    int64           // flights.landed, before it was decided
 	resolving *resolving      // of a request that is no create
 	replaying *replaying      // of a dead letter
 	joining   *joining        // of a request that was sent on to see whether its sender may know the ticket

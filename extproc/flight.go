@@ -2,6 +2,7 @@ package extproc
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"oneticket/dedup"
 )
@@ -10,6 +11,8 @@ import (
 // find out whether its sender may see the ticket; the others wait for it and
 // are decided again. Else a storm of such senders would be a storm of creates.
 type flights struct {
+	landed atomic.Int64 // so many have ended: what was decided before may not know what they found
+
 	mu sync.Mutex
 	of map[flightKey]*flight
 }
@@ -47,6 +50,7 @@ func (f *flights) land(one *flight, refusal *dedup.Response) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.of, one.key)
+	f.landed.Add(1)
 	one.refusal = refusal
 	close(one.done)
 }

@@ -28,14 +28,20 @@ type joining struct {
 func (x *exchange) giveStored(ctx context.Context, rule *Rule, fault dedup.Fault, v dedup.Verdict, n note, raw []byte) (reply, bool) {
 	who := x.whoOf(ctx, rule)
 	if x.server.principals.known(who, &v.Record) {
+		x.land(nil)
 		x.decided(rule, n)
 		return x.give(rule.replay(&v.Record)), true
 	}
-	one, leads := x.server.flights.board(flightKey{fault.Ref, who.local}, x.server.caller.of(&x.head, raw))
-	if !leads {
-		return x.await(ctx, rule, fault, one, raw)
+	if x.flight == nil {
+		one, leads := x.server.flights.board(flightKey{fault.Ref, who.local}, x.server.caller.of(&x.head, raw))
+		if !leads {
+			return x.await(ctx, rule, fault, one, raw)
+		}
+		x.flight = one
+		if x.landed != x.server.flights.landed.Load() {
+			return reply{}, false // the one before may have shown him the ticket since
+		}
 	}
-	x.flight = one
 	switch read := x.show(ctx, fault, &v); read.says {
 	case isShown:
 		x.land(nil)
