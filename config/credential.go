@@ -126,6 +126,12 @@ func (r *Rule) RedactTarget(target string) string {
 // RedactHeader reports whether the value of the header is a secret.
 func (r *Rule) RedactHeader(name string) bool { return r.credential.isHeader(strings.ToLower(name)) }
 
+// HidesPath reports whether the path of a request to the backend may hold a
+// credential.
+func (c *Config) HidesPath(b *Backend) bool {
+	return slices.ContainsFunc(c.Rules, func(r *Rule) bool { return r.Backend == b && len(r.credential.path) > 0 })
+}
+
 // Secrets are the places of the rule's requests that hold secrets, beside the
 // usual headers and query parameters: names of headers and parameters in lower
 // case, and dotted paths of members of the body.

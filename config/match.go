@@ -90,8 +90,9 @@ func (m *match) head(r *dedup.Request) bool {
 }
 
 // MayCreate reports whether a request of which no more is known than its method
-// and its path, as it stands on the wire, may be a create of the backend. One of
-// a backend that the configuration does not have may be.
+// and its path, as it stands on the wire, may be a create of the backend; with an
+// empty path, of which no more is known than its method. One of a backend that
+// the configuration does not have may be.
 func (c *Config) MayCreate(backend, method, path string) bool {
 	b := c.Backend(backend)
 	if b == nil {
@@ -114,7 +115,7 @@ func (m *match) place(method, path string) bool {
 	if decoded, err := url.PathUnescape(path); err == nil {
 		path = decoded
 	}
-	return slices.Contains(m.methods, method) && (m.path == nil || m.path.MatchString(path))
+	return slices.Contains(m.methods, method) && (m.path == nil || path == "" || m.path.MatchString(path))
 }
 
 // matchesBody reports whether the request is one of the rule's, by what its body says.

@@ -43,6 +43,8 @@ rule "off" {
 		{"jira", "POST", "/rest/api/2/issue", true},
 		{"jira", "POST", "/jira/rest/api/2/issue", true}, // as it is sent on
 		{"jira", "POST", "/rest/api/2/issue/OPS-7/transitions", false},
+		{"servicenow", "POST", "", true}, // its path may hold a credential
+		{"servicenow", "GET", "", false},
 		{"soap", "POST", "/incident.do", false}, // its rule is off
 		{"unknown", "GET", "/", true},
 	} {

@@ -200,7 +200,7 @@ var presetSettings = []Setting{
 	{Block: "rule", Name: "principal", Kind: Expression, Means: "the stable part of a credential; default: the user of Basic, the sub of a JWT, else the whole header"},
 	{Block: "rule", Name: "credential", Kind: Object, Means: "what makes a credential beside the usual headers: headers, query, body, path; never shown",
 		Danger: "a part that is forgotten lets a wrong one pass for a right one"},
-	{Block: "rule", Name: "rejects_field", Kind: Expression, Means: "over the answer, and item where several creates were sent: a refusal because of our token in the backend's own field; the create is sent once more without it, and the field is left alone until the next configuration or start"},
+	{Block: "rule", Name: "rejects_field", Kind: Expression, Means: "over the answer, and item where several creates were sent: a refusal because of our token in the backend's own field; the create is sent once more without it, and the field is left alone until the next configuration or start (not where that is refused so too)"},
 	{Block: "rule", Name: "replay_headers", Kind: TextList, Means: "headers kept in a stored answer although the defaults drop them"},
 	{Block: "rule", Name: "drop_headers", Kind: TextList, Means: "headers dropped from a stored answer beside the defaults"},
 	{Block: "preset", Name: "default", Kind: Flag, Default: "false", Means: "the preset of its family's name"},

@@ -18,7 +18,7 @@ const (
 // CloseTicket writes the close of a ticket that somebody has seen: over the
 // record that holds it, or, where none does yet, for whoever writes that ticket
 // later. On an error it is tried again beside, for the time of an outage, and a
-// last time when the engine is closed.
+// last time when the engine is closed; of so many tickets at one time.
 func (e *Engine) CloseTicket(ctx context.Context, scope TicketScope, id string, p *Policy) error {
 	_, err := e.CloseNamed(ctx, scope, id, func(string) *Policy { return p })
 	return err
@@ -33,9 +33,45 @@ func (e *Engine) CloseNamed(ctx context.Context, scope TicketScope, id string, p
 	}
 	became, err := e.closeOnce(ctx, scope, id, policies)
 	if err != nil {
-		e.aside(func() { e.closeLater(scope, id, policies) })
+		e.closeBeside(lateClose{scope, id}, policies)
 	}
 	return became, err
+}
+
+// A lateClose is one that the store did not take yet.
+type lateClose struct {
+	scope TicketScope
+	id    string
+}
+
+// maxLateCloses bounds how many are tried again at one time: who tells of a
+// close in an outage tells it again and again.
+const maxLateCloses = 1 << 12
+
+// closeBeside tries again beside the requests, each ticket once.
+func (e *Engine) closeBeside(late lateClose, policies func(rule string) *Policy) {
+	e.mu.Lock()
+	_, tried := e.late[late]
+	if !tried && (e.closed || len(e.late) >= maxLateCloses) {
+		e.mu.Unlock()
+		return
+	}
+	e.late[late] = time.Now().Add(lateFor)
+	e.mu.Unlock()
+	if !tried {
+		e.aside(func() { e.closeLater(late, policies) })
+	}
+}
+
+// lateIsOver lets go of it when it is done, or was tried for long enough.
+func (e *Engine) lateIsOver(late lateClose, done bool) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	over := done || time.Now().After(e.late[late])
+	if over {
+		delete(e.late, late)
+	}
+	return over
 }
 
 // CloseHeld is CloseTicket where it is known which record held the ticket.
@@ -63,14 +99,13 @@ func (e *Engine) closeOnce(ctx context.Context, scope TicketScope, id string, po
 
 // closeLater goes on for as long as settleLater does, and for the same reason:
 // most who tell of a close tell it once.
-func (e *Engine) closeLater(scope TicketScope, id string, policies func(rule string) *Policy) {
-	until := time.Now().Add(lateFor)
+func (e *Engine) closeLater(late lateClose, policies func(rule string) *Policy) {
 	for pause := latePause; ; pause = min(2*pause, longestLate) {
-		last := !e.sleep(pause) || time.Now().After(until)
+		ended := !e.sleep(pause)
 		ctx, cancel := settling(context.Background())
-		_, err := e.closeOnce(ctx, scope, id, policies)
+		_, err := e.closeOnce(ctx, late.scope, late.id, policies)
 		cancel()
-		if err == nil || last {
+		if e.lateIsOver(late, err == nil || ended) {
 			return
 		}
 	}

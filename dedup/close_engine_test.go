@@ -1,6 +1,7 @@
 package dedup_test
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,6 +39,34 @@ func TestACloseInAnOutageIsWrittenAfterIt(t *testing.T) {
 		time.Sleep(time.Minute)
 		if rec := recordAt(t, r.store, c); rec.State != dedup.Closed {
 			t.Errorf("after the outage the record is %s", rec.State)
+		}
+	})
+}
+
+// TestAStormOfClosesInAnOutageIsBounded: who tells of a close that was not taken
+// tells it again and again.
+func TestAStormOfClosesInAnOutageIsBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var away atomic.Bool
+		var calls atomic.Int64
+		r := newReplicas(&storetest.Faulty{Store: storetest.NewMemory(time.Now), Before: func(string) error {
+			if calls.Add(1); away.Load() {
+				return storetest.ErrLost
+			}
+			return nil
+		}}, 1)
+		defer r.close()
+		away.Store(true)
+		for n := range 5000 {
+			for range 2 {
+				_ = r.engines[0].CloseTicket(t.Context(), "snow", fmt.Sprint("T", n), &r.policy)
+			}
+		}
+		told := calls.Load()
+		away.Store(false)
+		time.Sleep(time.Minute)
+		if again := calls.Load() - told; again < 1000 || again > 4096 {
+			t.Errorf("%d closes were written later", again)
 		}
 	})
 }

@@ -21,7 +21,8 @@ type Engine struct {
 
 	mu      sync.Mutex
 	closed  bool
-	closing chan struct{} // closed by Close: what goes on beside comes to an end
+	closing chan struct{}           // closed by Close: what goes on beside comes to an end
+	late    map[lateClose]time.Time // until when each is tried again
 }
 
 // EngineOptions are what an Engine is made of.
@@ -61,7 +62,7 @@ func NewEngine(o EngineOptions) *Engine {
 	if o.Forgotten == nil {
 		o.Forgotten = func() bool { return false }
 	}
-	return &Engine{store: o.Store, room: newWaitingRoom(), poll: o.Poll, report: o.Report, lost: o.Forgotten, closing: make(chan struct{})}
+	return &Engine{store: o.Store, room: newWaitingRoom(), poll: o.Poll, report: o.Report, lost: o.Forgotten, closing: make(chan struct{}), late: map[lateClose]time.Time{}}
 }
 
 // Close waits for the work that goes on beside the requests.

@@ -1,6 +1,9 @@
 package dedup
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 // A Merge is a ticket that is open beside the one of its record.
 type Merge struct {
@@ -19,7 +22,7 @@ const (
 	Merged          MergeResult = "merged"      // closed or linked, as the desk does it
 	MergeNeedless   MergeResult = "needless"    // it is not open, or is the record's own by now
 	MergeNoSurvivor MergeResult = "no_survivor" // the record has no open ticket, or another one: closing this one could close the last
-	MergeRefused    MergeResult = "refused"     // the backend does not do it, or does not show us a ticket
+	MergeRefused    MergeResult = "refused"     // the backend does not do it, or does not show us a ticket; or the record's token is its client's, who may have used it for another fault
 	MergeGivenUp    MergeResult = "given_up"    // after all tries
 	MergeDropped    MergeResult = "dropped"     // too many wait already
 	MergeAgain      MergeResult = "again"       // it cannot be told yet, or the backend did not answer
@@ -71,9 +74,10 @@ func (e *Engine) merge(ctx context.Context, m Merge, rule MergeRule) (Ticket, Me
 }
 
 // survivor is the open ticket of the record, or why there is none to merge into.
+// Replicas that are cut off from each other would merge in opposite directions.
 func (e *Engine) survivor(ctx context.Context, m Merge) (Ticket, MergeResult) {
 	found, err := e.store.Get(ctx, m.Ref)
-	if err != nil {
+	if err != nil || found.Provisional {
 		return Ticket{}, MergeAgain
 	}
 	return Survivor(found.Record, m)
@@ -91,10 +95,18 @@ func Survivor(rec Record, m Merge) (Ticket, MergeResult) {
 		return rec.Ticket, MergeNeedless
 	case rec.State == Closed && (rec.InDoubt || rec.Update != nil):
 		return Ticket{}, MergeAgain
+	case !m.Ref.made(rec.Token):
+		return rec.Ticket, MergeRefused
 	case rec.State != Open, rec.Ticket.ID == "", m.Survivor.ID != "" && m.Survivor.ID != rec.Ticket.ID:
 		return Ticket{}, MergeNoSurvivor
 	}
 	return rec.Ticket, ""
+}
+
+// made reports whether the token is made of the key. What a look-up by a client's
+// own token finds may be the ticket of another fault.
+func (r Ref) made(token string) bool {
+	return token == "" || strings.HasPrefix(token, string(r.Key))
 }
 
 // readBoth says why they cannot be merged: nothing, when both are open.

@@ -3,11 +3,13 @@ package dedup_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"oneticket/dedup"
+	"oneticket/dedup/storetest"
 )
 
 // A mergeDesk merges tickets of a ticketDesk.
@@ -177,6 +179,96 @@ func TestACloseOfADoubleIsKept(t *testing.T) {
 		time.Sleep(time.Second)
 		if v, err = r.engine.Decide(t.Context(), other); err != nil || v.Kind != dedup.Create || v.Reason != dedup.WasClosed {
 			t.Errorf("decided %s, %s, %v; want a create: the ticket was closed by us", v.Kind, v.Reason, err)
+		}
+	})
+}
+
+// TestTheTicketOfAnotherFaultIsNoDouble: a client has used its own token for two
+// faults, and the answer to the second was lost. The look-up finds both.
+func TestTheTicketOfAnotherFaultIsNoDouble(t *testing.T) {
+	inMergeRig(t, func(t *testing.T, r *mergeRig) {
+		var reported []dedup.Ticket
+		engine := dedup.NewEngine(dedup.EngineOptions{Store: storetest.NewMemory(time.Now), Report: func(told dedup.Report) {
+			reported = append(reported, told.Duplicates...)
+			for _, double := range told.Duplicates {
+				r.merger.Offer(dedup.Merge{Ref: told.Ref, Duplicate: double})
+			}
+		}})
+		t.Cleanup(engine.Close)
+		r.merger = dedup.NewMerger(dedup.MergerOptions{
+			Engine: engine,
+			Rule: func(string) (dedup.MergeRule, bool) {
+				return dedup.MergeRule{Desk: r.desk, Closes: true, Backend: "desk", Policy: &r.policy}, true
+			},
+			Done: func(m dedup.Merge, result dedup.MergeResult) {
+				r.done = append(r.done, m.Duplicate.ID+" "+string(result))
+			},
+		})
+		ofKey := func(key string) dedup.Claim {
+			c := r.claim("2")
+			c.Fault.Ref.Key, c.Fault.ClientToken = dedup.Key(key), "batch-7"
+			return c
+		}
+		for i, key := range []string{"idem:1", "idem:2"} {
+			v, err := engine.Decide(t.Context(), ofKey(key))
+			if err != nil || v.Kind != dedup.Create {
+				t.Fatalf("decided %s, %v", v.Kind, err)
+			}
+			o := r.office.desk.make(v.Hold.Token(), "2")
+			if i == 1 {
+				o = dedup.Outcome{Kind: dedup.OutcomeUnknown}
+			}
+			r.settle(v, o)
+			r.after(time.Minute)
+		}
+		if v, err := engine.Decide(t.Context(), ofKey("idem:2")); err != nil || v.Reason != dedup.Recovered {
+			t.Fatalf("decided %s, %v", v.Reason, err)
+		}
+		r.after(20 * time.Minute)
+		if len(reported) != 1 || len(r.desk.merged) > 0 || !slices.Equal(r.done, []string{reported[0].ID + " refused"}) {
+			t.Errorf("reported %v, merged %q, done %q: no ticket may be closed, each is that of a fault", reported, r.desk.merged, r.done)
+		}
+	})
+}
+
+// An awayStore answers what the embedded store of one replica knows.
+type awayStore struct {
+	dedup.Store
+	away atomic.Bool
+}
+
+func (s *awayStore) Get(ctx context.Context, ref dedup.Ref) (dedup.Found, error) {
+	found, err := s.Store.Get(ctx, ref)
+	found.Provisional = s.away.Load()
+	return found, err
+}
+
+// TestNothingIsMergedWhileReplicasAreCutOff: the other one may hold the double as
+// the ticket of the record, and merge in the opposite direction.
+func TestNothingIsMergedWhileReplicasAreCutOff(t *testing.T) {
+	inMergeRig(t, func(t *testing.T, r *mergeRig) {
+		store := &awayStore{Store: storetest.NewMemory(time.Now)}
+		r.engine = dedup.NewEngine(dedup.EngineOptions{Store: store})
+		t.Cleanup(r.engine.Close)
+		v := r.fire("2")
+		r.settle(v, dedup.Outcome{Kind: dedup.OutcomeCreated, Ticket: dedup.Ticket{ID: "T1"}})
+		r.merger = dedup.NewMerger(dedup.MergerOptions{
+			Engine: r.engine,
+			Rule: func(string) (dedup.MergeRule, bool) {
+				return dedup.MergeRule{Desk: r.desk, Closes: true, Backend: "desk", Policy: &r.policy}, true
+			},
+			Done: func(dedup.Merge, dedup.MergeResult) {},
+		})
+		store.away.Store(true)
+		r.merger.Offer(dedup.Merge{Ref: r.claim("2").Fault.Ref, Duplicate: dedup.Ticket{ID: "T2"}})
+		r.after(time.Minute)
+		if len(r.desk.merged) > 0 {
+			t.Errorf("merged is %q", r.desk.merged)
+		}
+		store.away.Store(false)
+		r.after(2 * time.Minute)
+		if !slices.Equal(r.desk.merged, []string{"T2 into T1"}) {
+			t.Errorf("after the return merged is %q", r.desk.merged)
 		}
 	})
 }

@@ -87,6 +87,11 @@ func (h *Hold) overtaken(found Found) bool {
 	}
 }
 
+// unowed reports whether a create that is sent again has claimed an episode of
+// its own although nothing was owed: a clear came between the look at the record
+// and the claim.
+func (r *Record) unowed() bool { return r.Sends == 1 && !r.Prior.Owed }
+
 // resend is one more create, through the same claim as a request.
 func (h *Hold) resend(ctx context.Context) (done, over bool) {
 	v, err := h.engine.Decide(ctx, h.again())
@@ -98,7 +103,7 @@ func (h *Hold) resend(ctx context.Context) (done, over bool) {
 	case v.Kind != Create:
 		return false, true
 	}
-	cleared := v.Record.Sends == 1 && !v.Record.Prior.Owed // between our look at the record and the claim
+	cleared := v.Record.unowed()
 	if cleared || !v.Hold.Ready() {
 		_ = v.Hold.Release(ctx) // a lease that is over ends it too
 		return false, cleared

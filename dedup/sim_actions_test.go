@@ -52,7 +52,7 @@ var actionNames = map[actionKind]string{
 var phaseNames = [...]string{
 	"idle", "claims", "swaps", "claims again", "is sent", "is answered", "settles", "settles again", "reads", "settles by what it read",
 	"looks up", "goes by the look-up", "reads", "goes by the read", "update sent", "update answered", "update settled", "update settled again",
-	"access log", "ended",
+	"is sent again", "access log", "ended",
 }
 
 func (w *world) name(a action) string {
@@ -121,6 +121,10 @@ func (w *world) enabledOf(all []action, i int) []action {
 		add(arriveOther, w.itsTurn(i))
 	case waiting:
 		add(proceed, w.wakes(i))
+		add(giveUp, true)
+		add(clientGoes, waits && can(abort))
+	case healing:
+		add(proceed, true)
 		add(giveUp, true)
 		add(clientGoes, waits && can(abort))
 	case sent, updSent:
@@ -200,6 +204,7 @@ func (w *world) doRequest(kind actionKind, i int) {
 	switch kind {
 	case arrive, arriveOther:
 		q.replica = int(kind - arrive)
+		w.comesAgain(q)
 		w.again(i)
 		for _, t := range w.tickets {
 			q.saw = q.saw || t.open
@@ -250,6 +255,7 @@ func (w *world) clientGoes(i int) {
 	switch {
 	case q.phase == waiting:
 		q.phase = ended
+	case q.phase == healing: // it goes on beside
 	case q.live():
 		w.leave(i, w.now)
 	default: // nothing has been sent

@@ -110,8 +110,8 @@ func (w *world) encode(b []byte) []byte {
 
 func encodeRequest(b []byte, q *request) []byte {
 	b = appendInts(b, int(q.phase), q.replica, int(q.client), q.run, q.nonces, int(q.met), q.before, q.seenAt, q.askedAt,
-		q.creates, int(q.net), q.ticket, q.sentAt, q.until)
-	b = appendBools(b, q.saw, q.waited, q.begun, q.doubted, q.known, q.unread, q.released, q.stale, q.marked, q.neverLate,
+		q.creates, int(q.net), q.ticket, q.sentAt, q.until, q.tries, int(q.first.Episode))
+	b = appendBools(b, q.saw, q.heals, q.over, q.waited, q.begun, q.doubted, q.known, q.unread, q.released, q.stale, q.marked, q.neverLate,
 		q.read.Answered, q.read.Open, q.read.Gone, q.outcome.New, q.updated.Mine, q.updated.Ticket.Answered, q.updated.Ticket.Open, q.look.Answered)
 	b = appendTexts(b, q.holder, string(q.reason), string(q.outcome.Kind), q.outcome.Ticket.ID, string(q.updated.Kind),
 		q.send.Token, string(q.send.Reason), q.change.Ticket.ID, string(q.decision.Kind), string(q.decision.Reason))
@@ -133,7 +133,7 @@ func encodeRecord(b []byte, r *dedup.Record) []byte {
 		b = appendInts(b, second(at))
 	}
 	b = appendTexts(b, string(r.State), r.Token, r.Fingerprint.Severity, r.Holder, r.Ticket.ID)
-	b = appendBools(b, r.Looking, r.Gone, r.InDoubt, r.Sent, r.Fingerprint.Cleared, r.Update != nil)
+	b = appendBools(b, r.Looking, r.Gone, r.InDoubt, r.Sent, r.Owed, r.Fingerprint.Cleared, r.Update != nil)
 	if u := r.Update; u != nil {
 		b = appendBools(appendInts(appendTexts(b, u.Holder, u.Fingerprint.Severity), second(u.LeaseUntil)), u.Reopening, u.Fingerprint.Cleared)
 	}

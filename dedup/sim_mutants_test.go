@@ -56,6 +56,8 @@ func mutants() []mutant {
 		{rule: "wait_ep", breaks: mutateWaitEpisode, setting: told(worried("look", "a:A b:C c:A", human))},
 		{rule: "own_step", breaks: mutateOwnStep, setting: on("look")},
 		{rule: "tok_next", breaks: mutateTokenNext, setting: on("remembers")},
+		{rule: "resend_first", breaks: func(r *rules) { r.overtaken = func(dedup.Send, dedup.Found) bool { return false } }, setting: on("folds")},
+		{rule: "resend_owed", breaks: func(r *rules) { r.unowed = func(dedup.Record) bool { return false } }, setting: worried("folds", "a:A b:C", slow, passing, passing)},
 		{rule: "keep_doubt", breaks: mutateKeepDoubt, setting: on("nothing")},
 	}
 }

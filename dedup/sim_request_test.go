@@ -47,6 +47,11 @@ type request struct {
 	marked    bool
 	neverLate bool // the access log will say that no byte went out
 
+	heals bool       // its answer was lost, and it is sent again
+	tries int        // how often
+	first dedup.Send // what was lost
+	over  bool       // the fault has been cleared since, and has not come again
+
 	net    net
 	ticket int // that the exchange made or changed
 	sentAt int
@@ -74,6 +79,7 @@ const (
 	updSent
 	updSettling
 	updSettleAgain
+	healing    // the answer was lost, and it may be sent again
 	logPending // the access log is still to come
 	ended
 )
@@ -162,6 +168,8 @@ func (w *world) step(i int, lost bool) {
 		w.stepSettle(i, lost)
 	case settleAgain, updSettleAgain:
 		w.stepSettleAgain(i)
+	case healing:
+		w.stepHeal(i)
 	case logPending:
 		q.neverLate = false
 		q.rec, q.phase, q.outcome = w.rec, settling, dedup.Outcome{Kind: dedup.OutcomeNeverSent}
@@ -217,6 +225,9 @@ func (w *world) act(i int) {
 	q.doubted = len(d.Duplicates) > 0 || d.Uncertain != ""
 	q.reason = d.Reason
 	w.checkHeldBack(q)
+	if q.heals && w.actAgain(i) {
+		return
+	}
 	switch d.Kind {
 	case dedup.Again:
 		q.phase, q.begun = claiming, false
@@ -231,6 +242,7 @@ func (w *world) act(i int) {
 		if q.sev == "C" && d.Next != nil {
 			w.givenUp(q.rec.Token)
 		}
+		w.isOver(q)
 		q.end(succeeded)
 	case dedup.Suppress:
 		w.succeed(i, true)
@@ -243,6 +255,7 @@ func (w *world) act(i int) {
 		q.change = dedup.Change{Holder: q.holder, Episode: q.rec.Episode, Ticket: q.rec.Ticket, Fingerprint: q.fingerprint(), At: at(q.seenAt)}
 	case dedup.Create:
 		q.phase, q.marked = sending, false
+		w.comesAgain(q)
 		w.creates++
 		q.creates = w.creates
 		q.known = q.retries() && w.answerHadCome(q.rec)

@@ -23,6 +23,8 @@ type rules struct {
 	// What the shell around the pure functions does (Hold.Ready, the index of
 	// tickets, the nonce of a Swap), for the mutants of those rules.
 	ready     func(sinceClaim, exchange, lease int) bool
+	overtaken func(dedup.Send, dedup.Found) bool
+	unowed    func(dedup.Record) bool
 	keepClose bool
 	nonces    bool
 }
@@ -40,6 +42,8 @@ func shipped() rules {
 		escalate:            dedup.Escalate,
 		closeTicket:         dedup.CloseTicket,
 		ready:               func(sinceClaim, exchange, lease int) bool { return sinceClaim+exchange < lease },
+		overtaken:           dedup.Overtaken,
+		unowed:              dedup.Unowed,
 		keepClose:           true,
 		nonces:              true,
 	}

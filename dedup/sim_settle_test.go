@@ -81,18 +81,24 @@ func (w *world) finish(i int) {
 		q.phase = rememberAsk
 	case st.Failed:
 		w.decided(i, w.escalate(q.rec, w.claimOf(q), w.clock()))
+	case q.heals && q.released:
+		w.healsOrFails(i)
 	case q.released, st.Again:
 		w.goOn(i)
+	case q.heals && update: // a request of the client came first
+		q.end(failed)
+	case q.heals && st.Success:
+		w.healed(i)
 	case st.Success:
 		w.succeed(i, false)
 	default:
-		q.end(failed)
+		w.lostOrFailed(i)
 	}
 }
 
 // goOn decides again, if there is somebody to do it for.
 func (w *world) goOn(i int) {
-	if q := &w.reqs[i]; q.client != inLine {
+	if q := &w.reqs[i]; q.client != inLine && !q.heals {
 		q.phase = ended
 		return
 	}
@@ -123,6 +129,7 @@ func (w *world) givenUp(token string) {
 // succeed gives the client a success; from a Suppress when told so.
 func (w *world) succeed(i int, suppressed bool) {
 	q := &w.reqs[i]
+	w.isOver(q)
 	if q.client == inLine && q.sev != "C" && !q.saw && !w.swallowed(q, suppressed) {
 		w.fail("a success is true", "q%d(%s) was told success (%s) and no ticket was open at any moment since it came", i, q.sev, q.reason)
 	}

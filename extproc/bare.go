@@ -9,7 +9,7 @@ import (
 
 // noteBare tells the record that the create goes without what a look-up finds.
 func (x *exchange) noteBare(hold *dedup.Hold) {
-	if hold != nil && x.desk != nil && x.rule.Field.Off() && !x.desk.carries(hold.Token()) {
+	if hold != nil && x.desk != nil && x.desk.leavesField() && !x.desk.carries(hold.Token()) {
 		hold.Bare()
 	}
 }
@@ -18,13 +18,17 @@ func (x *exchange) noteBare(hold *dedup.Hold) {
 // that it has: the attempt before was refused, so nothing was made. The client
 // waits for that, and gets its answer.
 func (x *exchange) bare(ctx context.Context) (dedup.Outcome, bool) {
-	x.server.switchOff(x.rule)
 	d := x.desk
 	if d == nil {
+		x.server.switchOff(x.rule)
 		return dedup.Outcome{}, false
 	}
+	d.plain.Store(true)
 	x.noteBare(x.hold)
 	r, o := d.sendAgain(context.WithoutCancel(ctx), x.sending.token, x.bareWithin())
+	if x.rule.blamed(o, r.Answer, d.refusalIn(r)) {
+		x.server.switchOff(x.rule)
+	}
 	d.noted(r, o.Kind == dedup.OutcomeCreated)
 	x.server.o.Log.Info("sent once more without our token in the backend's field", "rule", x.rule.Name, "key", x.note.key, "outcome", o.Kind, "status", r.Answer.Status)
 	x.answered = head{status: r.Answer.Status, fields: r.Answer.Header}
@@ -81,9 +85,9 @@ func (x *exchange) goesBack() reply {
 // bareMany is bare for those creates of a request that were refused so, in one
 // request. It returns the answer that the client's own is made of.
 func (x *exchange) bareMany(ctx context.Context, m *manyAnswer, again []*element, end *bulkEnd) *manyAnswer {
-	x.server.switchOff(x.rule)
 	d := x.deskOfMany(again)
 	if d == nil {
+		x.server.switchOff(x.rule)
 		for _, e := range again {
 			if e.one != nil {
 				end.settle(ctx, e, dedup.Outcome{Kind: dedup.OutcomeRefused})
@@ -92,7 +96,8 @@ func (x *exchange) bareMany(ctx context.Context, m *manyAnswer, again []*element
 		return m
 	}
 	for _, e := range again {
-		if e.one != nil {
+		if e.one != nil && e.one.desk != nil {
+			e.one.desk.plain.Store(true)
 			e.one.noteBare(e.one.hold)
 		}
 	}
@@ -100,6 +105,7 @@ func (x *exchange) bareMany(ctx context.Context, m *manyAnswer, again []*element
 	second := d.readMany(r, len(again))
 	x.answered = head{status: r.Answer.Status, fields: r.Answer.Header}
 	x.instead = x.answerOf(r)
+	blamed := false
 	for i, e := range again {
 		e.given, e.refusal, e.status = second.parts[i].text, second.refusal(i), r.Answer.Status
 		if e.one == nil {
@@ -111,8 +117,12 @@ func (x *exchange) bareMany(ctx context.Context, m *manyAnswer, again []*element
 				return second.judge(x.rule, &e.one.request, i), second.parts[i].text
 			})
 		}
+		blamed = blamed || e.wrote && x.rule.blamed(o, r.Answer, e.refusal)
 		e.one.answered = x.answered
 		end.settle(ctx, e, o)
+	}
+	if blamed {
+		x.server.switchOff(x.rule)
 	}
 	if len(again) == len(x.bulk.sent) {
 		return second
@@ -137,8 +147,10 @@ func (x *exchange) deskOfMany(all []*element) *desk {
 	if one == nil || !ok {
 		return nil
 	}
-	return &desk{
+	d := &desk{
 		server: x.server, rule: x.rule, request: one.request, fault: one.fault, head: x.head, raw: raw,
 		as: one.as, who: one.who, whole: one.whole,
 	}
+	d.plain.Store(true)
+	return d
 }

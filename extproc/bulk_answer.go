@@ -87,10 +87,10 @@ func (x *exchange) bulkGoesBack(ctx context.Context, m *manyAnswer, end *bulkEnd
 	switch {
 	case !x.tell:
 		return x.decorated()
+	case end.untrue: // whatever is there of the others
+		return x.give(notTrue(untrueRetry, x.note.key))
 	case healed && x.bulk.known():
 		return x.recoveredMany()
-	case end.untrue:
-		return x.give(notTrue(untrueRetry, x.note.key))
 	case len(x.bulk.sent) == len(x.bulk.all) && !end.merged:
 		return x.goesBack()
 	case m.list && !local:
@@ -148,19 +148,23 @@ func (x *exchange) together(ctx context.Context, m *manyAnswer) reply {
 	}
 	var items [][]byte
 	var refused []numbered
+	status := x.answered.status
 	for _, e := range x.bulk.all {
 		switch lead := e.lead(); {
 		case lead.refusal != nil:
 			refused = append(refused, numbered{lead.refusal, e.at})
 		default:
 			items = append(items, lead.given)
+			if status > 299 { // a failure of all: there is a ticket
+				status = lead.status
+			}
 		}
 	}
 	text, ok := x.rule.Each.together(m, items, refused)
 	if !ok {
 		return x.give(notTrue(untrueRetry, x.note.key))
 	}
-	return x.give(&dedup.Response{Status: x.answered.status, Header: kept(x.answered.fields, passesOn), Body: text})
+	return x.give(&dedup.Response{Status: status, Header: kept(x.answered.fields, passesOn), Body: text})
 }
 
 // passesOn reports whether a header of the backend's answer goes to the client

@@ -24,6 +24,7 @@ type desk struct {
 	whole   bool // as is all of the sender's credential, so that an answer to it says something of all
 
 	folds   bool        // sent again, the create becomes the ticket of the first send
+	plain   atomic.Bool // it goes without our token in the backend's own field
 	unsure  atomic.Bool // it may have been sent already: again only after a look-up that found nothing
 	absent  atomic.Bool // what the last look-up has said
 	created atomic.Bool // by an attempt of ours
@@ -137,12 +138,15 @@ func (d *desk) carries(token string) bool {
 		return false
 	case d.hasNative(path, native):
 		return true
-	case d.rule.Field.Off():
+	case d.leavesField():
 		return false
 	}
 	_, written := d.rule.writeNative(&d.head, d.raw, native, d.server.limits(d.rule))
 	return written
 }
+
+// leavesField reports whether the backend's own field is left alone.
+func (d *desk) leavesField() bool { return d.plain.Load() || d.rule.Field.Off() }
 
 // hasNative reports whether the client has put it there itself.
 func (d *desk) hasNative(path []string, native string) bool {

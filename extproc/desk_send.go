@@ -30,9 +30,13 @@ func (d *desk) Create(ctx context.Context, token string) dedup.Outcome {
 func (d *desk) sendUntilTaken(ctx context.Context, token string, within time.Duration) (CallResult, dedup.Outcome) {
 	_, wrote := d.again(token)
 	r, o := d.sendAgain(ctx, token, within)
-	if wrote && o.Kind == dedup.OutcomeRefused && d.rule.rejects(r.Answer, d.refusalIn(r)) {
+	if !wrote || o.Kind != dedup.OutcomeRefused || !d.rule.rejects(r.Answer, d.refusalIn(r)) {
+		return r, o
+	}
+	d.plain.Store(true)
+	r, o = d.sendAgain(ctx, token, within)
+	if d.rule.blamed(o, r.Answer, d.refusalIn(r)) {
 		d.server.switchOff(d.rule)
-		return d.sendAgain(ctx, token, within)
 	}
 	return r, o
 }
@@ -60,7 +64,11 @@ func (d *desk) sendAgain(ctx context.Context, token string, within time.Duration
 // again is the request as it was let go, with the token; wrote says whether that
 // stands in the backend's own field because we have written it there.
 func (d *desk) again(token string) (call dedup.Call, wrote bool) {
-	set, text, replaced := d.rule.withToken(&d.head, token, d.raw, d.server.limits(d.rule))
+	rule := d.rule
+	if d.plain.Load() {
+		rule = rule.without()
+	}
+	set, text, replaced := rule.withToken(&d.head, token, d.raw, d.server.limits(d.rule))
 	call = dedup.Call{Method: d.head.method, Path: d.head.path, Body: d.raw}
 	if replaced {
 		call.Body = text

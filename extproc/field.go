@@ -36,6 +36,21 @@ func (r *Rule) rejects(answer dedup.Answer, refused []byte) bool {
 	return r.RejectsField(&answer)
 }
 
+// without is the rule that leaves the field alone.
+func (r *Rule) without() *Rule {
+	one := *r
+	one.Field = &FieldSwitch{}
+	one.Field.off.Store(true)
+	return &one
+}
+
+// blamed reports whether the field was to blame for a refusal, by the outcome of
+// the same create without it: one that is refused for the same reason has named
+// something of its client's own.
+func (r *Rule) blamed(o dedup.Outcome, answer dedup.Answer, refused []byte) bool {
+	return o.Kind != dedup.OutcomeRefused || !r.rejects(answer, refused)
+}
+
 // switchOff leaves the field alone from now on.
 func (s *Server) switchOff(rule *Rule) {
 	if m, ok := s.o.Metrics.(FieldMetrics); ok {

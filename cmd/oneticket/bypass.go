@@ -26,6 +26,9 @@ func readBypassLog(dir string, reopen func(context.Context) error, now *inForce,
 			return
 		}
 		m.Bypassed(x.Backend)
+		if b := now.config().Backend(x.Backend); b != nil && now.config().HidesPath(b) {
+			x.Path = "" // of an Envoy that was configured before
+		}
 		log.Warn("a create passed unguarded: a double is possible", "backend", x.Backend, "method", x.Method,
 			"path", x.Path, "status", x.Status, "at", x.Time, "details", x.Details)
 	}}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +83,7 @@ func TestATicketIsClosedByWebhookInEveryFormThatVendorsSend(t *testing.T) {
 		"a body of its own":             {"/v1/close/servicenow?ticket_at=event.data.id", `{"event":{"data":{"id":"T"}}}`, json},
 		"a list in a body of its own":   {"/v1/close/servicenow?ticket_at=messages.0.incident.id", `{"messages":[{"incident":{"id":"T"}}]}`, json},
 		"an event of the right type":    {"/v1/close/servicenow?ticket_at=id&when=type:resolved", `{"type":"resolved","id":"T"}`, json},
+		"an event that says true":       {"/v1/close/servicenow?ticket_at=id&when=issue.resolved:true", `{"issue":{"resolved":true},"id":"T"}`, json},
 		"with the secret in a header":   {"/v1/close/servicenow/T", "", []string{"X-Oneticket-Secret", closeSecret}},
 		"with the secret as a password": {"/v1/close/servicenow/T", "", []string{"Authorization", basic("hook", closeSecret)}},
 		"by somebody who has but a URL": {"/v1/close/servicenow/T?secret=" + closeSecret, "", nil},
@@ -222,6 +224,32 @@ func TestACloseWhileTheStoreIsAwayIsKept(t *testing.T) {
 	waitFor(t, "the return", func() bool { return s.metric("oneticket_provisional_creates") == 0 })
 	if a := s.post(c, fault("core-1", 2)); a.ticket() != second.ticket() || len(d.of("core-1")) != 2 {
 		t.Errorf("after the return: %s, ticket %s of %q", a.decision(), a.ticket(), d.of("core-1"))
+	}
+}
+
+// TestACloseWhileTheStoreHiccupsIsNotLost: it is the only call that sees the
+// store away, and the next request comes when it is back.
+func TestACloseWhileTheStoreHiccupsIsNotLost(t *testing.T) {
+	address := startRedis(t)
+	_, port, _ := strings.Cut(address, ":")
+	d := newDesk(t)
+	s := newClosable(t, d, fmt.Sprintf("store \"redis\" {\n url = %q\n}\n", "redis://"+address))
+	c := newClient(t)
+	id := s.post(c, fault("core-1", 0)).ticket()
+	if out, err := exec.Command("redis-cli", "-p", port, "client", "pause", "2000", "all").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if got := s.closes(id); got.status > 299 {
+		t.Errorf("the webhook answers %d %s", got.status, got.text)
+	}
+	waitFor(t, "the store", func() bool { return exec.Command("redis-cli", "-p", port, "ping").Run() == nil })
+	for n := range 3 {
+		if a := s.post(c, fault("core-1", n+1)); a.status != 201 || a.ticket() == id {
+			t.Errorf("then %d %s, ticket %s: that was closed", a.status, a.decision(), a.ticket())
+		}
+	}
+	if ids := d.of("core-1"); len(ids) != 2 {
+		t.Errorf("the tickets are %q", ids)
 	}
 }
 

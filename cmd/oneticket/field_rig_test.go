@@ -165,6 +165,7 @@ func (s *sidecar) sendsAs(user, path, body string) answer {
 type pickyBulk struct {
 	*httptest.Server
 	wrong, takes  string
+	plain         bool
 	mu            sync.Mutex
 	creates, made int
 }
@@ -191,8 +192,8 @@ func (d *pickyBulk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if len(one.Fields.Labels) > 0 && one.Fields.Labels[len(one.Fields.Labels)-1] != "own" && one.Fields.Summary != d.takes {
 			named["labels"] = "Field 'labels' cannot be set."
 		}
-		if one.Fields.Summary == d.wrong && len(named) == 0 {
-			named["summary"] = "too long"
+		if one.Fields.Summary == d.wrong && (d.plain || len(named) == 0) {
+			named = map[string]string{"summary": "too long"}
 		}
 		if len(named) > 0 {
 			failed = append(failed, map[string]any{"status": 400, "failedElementNumber": i, "elementErrors": map[string]any{"errors": named}})

@@ -103,6 +103,30 @@ func TestWhatBecomesOfTheCreateWithoutTheField(t *testing.T) {
 	}
 }
 
+// TestABadFieldOfTheClientsOwnDoesNotSwitchOursOff: the desk refuses the create
+// for it without our token too, and all other creates can still be looked up.
+func TestABadFieldOfTheClientsOwnDoesNotSwitchOursOff(t *testing.T) {
+	d := newPickyDesk(t, pickyKinds[0])
+	d.takes = 1
+	s := newPicked(t, d, "")
+	if a := s.creates(d, "core-1"); a.status != 201 {
+		t.Fatalf("the client saw %d %q", a.status, a.body)
+	}
+	bad := `{"fields": {"project": {"key": "OPS"}, "summary": "core-2", "labels": ["two words"]}}`
+	if a := s.sends(d.kind.path, bad); a.status != 400 || !strings.Contains(a.body, "labels") || len(d.since(1)) != 2 {
+		t.Errorf("the client saw %d %q, the desk %q", a.status, a.body, d.since(1))
+	}
+	d.mu.Lock()
+	d.takes = 100
+	d.mu.Unlock()
+	if a := s.creates(d, "core-3"); a.status != 201 || !strings.Contains(d.since(3)[0].body, `"labels"`) {
+		t.Errorf("another fault saw %d, the desk %q", a.status, d.since(3))
+	}
+	if n, said := s.metric("oneticket_field_rejected_total", `backend="desk"`), s.degraded(t); n != 0 || len(said) != 0 {
+		t.Errorf("counted %v times; /ready: %q", n, said)
+	}
+}
+
 // TestAStrangersReFireIsSentOnWithoutTheFieldToo: only the desk can say whether
 // its sender may see the ticket, and the field is no reason to turn it away.
 func TestAStrangersReFireIsSentOnWithoutTheFieldToo(t *testing.T) {
@@ -153,11 +177,13 @@ func TestOfABulkThoseAreSentAgainThatWereRefusedForTheField(t *testing.T) {
 	for name, c := range map[string]struct {
 		wrong string // is refused for something else
 		takes string // is taken with the field
+		plain bool   // of the wrong one nothing is said of the field
 	}{
 		"all": {}, "all, of which one is wrong": {wrong: "core-2"}, "two of three": {takes: "core-2"},
+		"all, and one is wrong whatever it carries": {wrong: "core-2", plain: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &pickyBulk{wrong: c.wrong, takes: c.takes}
+			d := &pickyBulk{wrong: c.wrong, takes: c.takes, plain: c.plain}
 			d.Server = httptest.NewServer(d)
 			t.Cleanup(d.Close)
 			p := &pickyDesk{Server: d.Server, kind: pickyKinds[0]}

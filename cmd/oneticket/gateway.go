@@ -56,6 +56,7 @@ func newSpec(p *process, cfg *config.Config, dir *stateDir) (envoy.Spec, error) 
 		spec.Backends = append(spec.Backends, envoy.Backend{
 			Name: b.Name, URL: b.URL.String(), Listen: listen, TLS: cert, Inner: innerListen(p, b),
 			Methods: methodsOf(cfg, b), Timeout: b.Timeout, FailureClosed: b.FailClosed,
+			HidesPath: cfg.HidesPath(b),
 		})
 	}
 	return spec.WithDefaults(), nil

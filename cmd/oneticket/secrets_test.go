@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -25,7 +26,8 @@ var planted = map[string]string{
 
 // TestNoSecretIsKept: after creates, duplicates, lost answers and what the
 // ticket system refuses for now, no secret of a request stands in the store,
-// the dead letters, the logs of both processes, the metrics or the bypass log.
+// the dead letters, the logs of both processes, the metrics or the bypass log,
+// which names a create that passed while the filter stood still.
 func TestNoSecretIsKept(t *testing.T) {
 	d := newDesk(t)
 	d.answers = func(w http.ResponseWriter, element, id string) bool {
@@ -50,6 +52,12 @@ func TestNoSecretIsKept(t *testing.T) {
 	for _, element := range []string{"core-1", "core-1", "lost-1", "lost-1", "busy-1"} {
 		s.postSecrets(client, element)
 	}
+	s.freeze()
+	s.postSecrets(client, "unguarded-1")
+	if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "what passed unguarded", func() bool { return s.metric("oneticket_bypassed_total") == 1 })
 	waitFor(t, "the dead letters", func() bool { return s.metric("oneticket_dead_letters") >= 2 })
 	shown := s.command("deadletter", "list", "--json")
 	places := map[string]string{"the log of oneticket": s.log.String(), "deadletter list": shown, "/metrics": s.get("/metrics"), "/ready": s.get("/ready")}

@@ -2,6 +2,7 @@ package envoy
 
 import (
 	"path/filepath"
+	"slices"
 
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/config/accesslog/v3"
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -25,20 +26,33 @@ const (
 		" && 'decision' in metadata.filter_metadata['" + MetadataNamespace + "'])"
 )
 
-// bypassFields holds no credential: neither a header, a body nor a query.
-var bypassFields = map[string]any{
-	"time":    "%START_TIME%",
-	"method":  "%REQ(:METHOD)%",
-	"path":    "%PATH(NQ)%",
-	"status":  "%RESPONSE_CODE%",
-	"sent":    "%UPSTREAM_WIRE_BYTES_SENT%",
-	"route":   "%ROUTE_NAME%",
-	"cluster": "%UPSTREAM_CLUSTER_RAW%",
-	"details": "%RESPONSE_CODE_DETAILS%",
+// bypassFields holds no credential: neither a header, a body nor a query, nor a
+// path that may hold one.
+func bypassFields(hidesPath bool) map[string]any {
+	fields := map[string]any{
+		"time":    "%START_TIME%",
+		"method":  "%REQ(:METHOD)%",
+		"path":    "%PATH(NQ)%",
+		"status":  "%RESPONSE_CODE%",
+		"sent":    "%UPSTREAM_WIRE_BYTES_SENT%",
+		"route":   "%ROUTE_NAME%",
+		"cluster": "%UPSTREAM_CLUSTER_RAW%",
+		"details": "%RESPONSE_CODE_DETAILS%",
+	}
+	if hidesPath {
+		delete(fields, "path")
+	}
+	return fields
 }
 
-func (b *builder) accessLogs() []*accesslogv3.AccessLog {
-	fields, err := structpb.NewStruct(bypassFields)
+// hidesPaths reports whether the path of a request may hold a credential, to
+// whichever backend it goes.
+func (s *Spec) hidesPaths() bool {
+	return slices.ContainsFunc(s.Backends, func(b Backend) bool { return b.HidesPath })
+}
+
+func (b *builder) accessLogs(hidesPath bool) []*accesslogv3.AccessLog {
+	fields, err := structpb.NewStruct(bypassFields(hidesPath))
 	if err != nil && b.err == nil {
 		b.err = err
 	}

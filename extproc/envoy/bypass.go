@@ -14,7 +14,7 @@ type Bypass struct {
 	Backend string    `json:"cluster"`
 	Time    time.Time `json:"time"` // when the request came
 	Method  string    `json:"method"`
-	Path    string    `json:"path"` // without the query
+	Path    string    `json:"path"` // without the query; empty where it may hold a credential
 	Status  int       `json:"status"`
 	Sent    int64     `json:"sent"` // bytes to the backend, of all attempts
 	Details string    `json:"details"`

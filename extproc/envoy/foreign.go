@@ -124,7 +124,7 @@ func (b *builder) static() ([]byte, error) {
 		hosts = append(hosts, b.foreignHost(backend, t))
 	}
 	var logs []any
-	for _, l := range b.accessLogs() {
+	for _, l := range b.accessLogs(b.spec.hidesPaths()) {
 		logs = append(logs, l)
 	}
 	n, err := node(object{

@@ -87,9 +87,11 @@ func (b *builder) gatewayFilter(mesh Mesh) (object, error) {
 
 // gatewayProxy sends the logs of all guarded exchanges.
 func (b *builder) gatewayProxy(mesh Mesh) object {
-	fields := object{}
+	fields, known := object{}, bypassFields(b.spec.hidesPaths())
 	for _, name := range []string{"time", "method", "path", "status", "sent", "route", "cluster", "details"} {
-		fields = append(fields, field{name, bypassFields[name], ""})
+		if value, ok := known[name]; ok {
+			fields = append(fields, field{name, value, ""})
+		}
 	}
 	guarded := "'" + MetadataNamespace + "' in metadata.filter_metadata"
 	settings := []any{

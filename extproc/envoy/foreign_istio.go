@@ -144,7 +144,7 @@ func (b *builder) envoyFilter(mesh Mesh) (object, error) {
 func (b *builder) meshManager() *hcmv3.HttpConnectionManager {
 	own := b.foreignManager()
 	return &hcmv3.HttpConnectionManager{
-		AccessLog:                     b.accessLogs(),
+		AccessLog:                     b.accessLogs(b.spec.hidesPaths()),
 		StreamIdleTimeout:             own.GetStreamIdleTimeout(),
 		EarlyHeaderMutationExtensions: own.GetEarlyHeaderMutationExtensions(),
 		LocalReplyConfig:              own.GetLocalReplyConfig(),

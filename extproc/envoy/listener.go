@@ -75,7 +75,7 @@ func (b *builder) connectionManager(backend Backend, t target) *hcmv3.HttpConnec
 
 		EarlyHeaderMutationExtensions: []*corev3.TypedExtensionConfig{b.dropEnvoyHeaders()},
 	}
-	hcm.AccessLog = b.accessLogs()
+	hcm.AccessLog = b.accessLogs(backend.HidesPath)
 	hcm.LocalReplyConfig = b.frozenIsUnavailable(backend)
 	if b.discovery {
 		hcm.RouteSpecifier = &hcmv3.HttpConnectionManager_Rds{Rds: &hcmv3.Rds{

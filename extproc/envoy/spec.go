@@ -58,6 +58,9 @@ type Backend struct {
 	// our own go where Listen shows a certificate that they would have to know;
 	// "" is none. Its name is InnerName.
 	Inner string
+	// HidesPath: the path of a request may hold a credential, and stays out of the
+	// bypass log. Behind an Envoy of somebody else that holds for all backends.
+	HidesPath bool
 	// FailureClosed refuses creates while the filter is away (503) instead of
 	// letting them pass unguarded.
 	FailureClosed bool

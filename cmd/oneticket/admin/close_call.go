@@ -110,7 +110,7 @@ func (c *closeCall) subject() (ticket string, about bool, err error) {
 	return ticket, true, nil
 }
 
-// textAt is the text or the number at a place of a body: names of members, and
+// textAt is the text, the number or the boolean at a place of a body: names of members, and
 // numbers of items from 0, joined by dots; empty when there is none.
 func textAt(v any, place string) string {
 	for name := range strings.SplitSeq(place, ".") {
@@ -132,6 +132,8 @@ func textAt(v any, place string) string {
 		return v
 	case json.Number:
 		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
 	default:
 		return ""
 	}
