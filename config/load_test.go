@@ -34,7 +34,7 @@ func TestOneBackendIsAWholeConfiguration(t *testing.T) {
 func TestTheExampleOfTheManual(t *testing.T) {
 	c := parse(t, `
 store "redis" {
-  url     = env("REDIS_URL")
+  url     = "redis://${env("REDIS_HOST")}"
   timeout = "100ms"
 }
 backend "jira" {
@@ -59,7 +59,7 @@ rule "network_faults" {
   ttl    = { default = "1h", access = "10m", core = "6h" }
   action = "enforce"
 }`)
-	if c.Store.Kind != "redis" || c.Store.URL != "value-of-REDIS_URL" || c.Store.Timeout != 100*time.Millisecond {
+	if c.Store.Kind != "redis" || c.Store.URL != "redis://value-of-REDIS_HOST" || c.Store.Timeout != 100*time.Millisecond {
 		t.Errorf("store %+v", c.Store)
 	}
 	if len(c.Rules) != 2 || c.Rules[0].Name != "network_faults" || c.Rules[1].Name != "jira" {

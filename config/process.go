@@ -1,5 +1,11 @@
 package config
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // fillProcess fills what is not about a backend or a rule.
 func (l *loader) fillProcess() {
 	c := l.config
@@ -34,6 +40,21 @@ func (l *loader) fillStore() {
 	s.Timeout = from.length("timeout")
 	if s.Kind == "redis" && s.URL == "" && len(s.Sentinel) == 0 && len(s.Cluster) == 0 {
 		l.failRedis(from)
+	}
+	l.checkStoreURL(from)
+}
+
+// storeSchemes are how the address of a store begins.
+var storeSchemes = map[string][]string{"redis": {"redis://", "rediss://", "unix://"}, "postgres": {"postgres://", "postgresql://"}}
+
+// checkStoreURL points at the block and quotes nothing: what is no address
+// cannot be masked, and may hold a password.
+func (l *loader) checkStoreURL(from layers) {
+	s := &l.config.Store
+	begins := func(scheme string) bool { return strings.HasPrefix(s.URL, scheme) }
+	if schemes := storeSchemes[s.Kind]; s.URL != "" && schemes != nil && !slices.ContainsFunc(schemes, begins) {
+		l.fail(from.blocks[0].at, fmt.Sprintf("url of store %q is no address", s.Kind),
+			"Allowed is what begins with "+strings.Join(schemes, ", ")+".")
 	}
 }
 

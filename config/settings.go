@@ -68,8 +68,8 @@ var stores = []string{"sqlite", "redis", "postgres"}
 var topSettings = []Setting{
 	{Name: "state_dir", Kind: Text, Default: "./.oneticket", Means: "the folder of the embedded store, the journal, the bypass log and the socket",
 		Danger: "a folder that a restart empties loses the keys and the dead letters"},
-	{Name: "admin", Kind: Text, Default: "127.0.0.1:9911", Means: "the address of /metrics, /ready, the page and the webhook",
-		Danger: "whoever reaches it can close records and switch rules off"},
+	{Name: "admin", Kind: Text, Default: "127.0.0.1:9911", Means: "the address of /metrics, /live, /ready, reloads, dead letters and the close webhook",
+		Danger: "whoever reaches it can reload, and read, remove or replay dead letters"},
 	{Name: "socket", Kind: Text, Means: "where the proxy reaches the filter: unix:PATH?mode=0660&group=N, or HOST:PORT with tls; default: a UNIX socket in state_dir"},
 	{Name: "tls", Kind: TextMap, Means: "cert, key and ca of a socket that is HOST:PORT: the files of the filter's own certificate, and of those that sign the proxy's"},
 	{Name: "watch", Kind: Flag, Default: "false", Means: "reload when the file changes",

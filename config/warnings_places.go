@@ -40,7 +40,7 @@ func (l *loader) warnOfPlaces() {
 		switch {
 		case !set:
 			d := warning(b.at, fmt.Sprintf("backend %q has no listen", b.name),
-				fmt.Sprintf("run takes a free port, another one at each start. Write the address that the automation is to send to: listen = \"127.0.0.1:%d\".", 8081+i))
+				fmt.Sprintf("run takes a free port, another one at each start. Write the address that the automation is to send to: listen = \"127.0.0.1:%d\". Where an Envoy of your own is in front, by serve, all is well.", 8081+i))
 			d.Extra = ofRun{}
 			l.diags = append(l.diags, d)
 		case isOpen(v.text):

@@ -69,7 +69,7 @@ func newDeadLetterShow(c *common) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "One letter: what is known of it, its headers and its body",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneArgument("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withDeadLetters(cmd.Context(), func(letters deadLetters) error {
 				l, err := letters.Get(cmd.Context(), args[0])
@@ -118,6 +118,16 @@ func newDeadLetterRemove(c *common) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "all letters that are there now")
 	return cmd
+}
+
+// oneArgument wants the one that the usage calls so.
+func oneArgument(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return fmt.Errorf("want one %s: %s", name, cmd.UseLine())
+		}
+		return nil
+	}
 }
 
 // idsOrAll wants some ids or --all, and not both.
@@ -220,6 +230,9 @@ func (c *common) replayDeadLetters(ctx context.Context, ids []string, asJSON boo
 		return fmt.Errorf("replay goes through the oneticket that runs with this configuration: %w", err)
 	case stay > 0:
 		return fmt.Errorf("%d of %d letters stay", stay, told)
+	case told == 0:
+		fmt.Fprintln(c.stderr, "no dead letters")
+		return nil
 	default:
 		return nil
 	}

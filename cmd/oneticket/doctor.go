@@ -42,7 +42,7 @@ Before it: stop serve, and let the cluster of the backend lead to the address of
 before the Envoy goes into service, or for its twin. The first request is one
 that no ticket system takes for a create; when it does not arrive at
 --backend-listen, nothing more is sent.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneArgument("URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfg, err := loadForServe(c)
 			if err != nil {

@@ -30,13 +30,16 @@ what it has opened by itself; this command lists what came of it:
 
   taken_over           the ticket is the key's own now
   merged               the store knew the same ticket
-  duplicate            a ticket that is open beside the key's own
+  duplicate            a ticket that was open beside the key's own; what became
+                       of it (a merge, somebody's close) is not in the list
   possible_duplicate   a token that may have made a ticket beside it
   doubtful             nobody can tell yet whether there is a ticket
   absent               there surely is no ticket: see "oneticket deadletter"
   closed               its fault is over
 
-The list is that of one oneticket, in its state_dir. Where a ticket system can
+The list is that of one oneticket, in its state_dir. Creates that wait for the
+store to come back are not in it yet: oneticket_provisional_creates counts them,
+and /ready says that the store is away. Where a ticket system can
 be asked for a token, that is done with backend.credentials.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.reconcile(cmd.Context(), asJSON) },
@@ -59,7 +62,7 @@ func (c *common) reconcile(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if len(entries) == 0 {
-		fmt.Fprintln(c.stderr, "nothing was opened while the store was away")
+		fmt.Fprintln(c.stderr, "nothing is reconciled: nothing was opened while the store was away, or it is not back yet")
 		return nil
 	}
 	return c.printReconciled(entries, asJSON)
@@ -110,7 +113,7 @@ func (c *common) printReconciled(entries []failover.Entry, asJSON bool) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "%d in all, %d doubles\n", len(entries), doubles)
+	fmt.Fprintf(c.stderr, "%d in all, doubles: %d\n", len(entries), doubles)
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // openPostgres opens a store in PostgreSQL. One that is out of reach is said
-// and counted but ends nothing: requests pass untouched until it is back. A
+// and counted but ends nothing: the embedded store decides until it is back. A
 // schema of a newer program ends the start: this one will never be able to
 // write to it.
 func openPostgres(ctx context.Context, s config.Store, m *admin.Metrics, log *slog.Logger) (*pgstore.Store, error) {
@@ -29,7 +29,7 @@ func openPostgres(ctx context.Context, s config.Store, m *admin.Metrics, log *sl
 		return nil, errors.Join(err, store.Close())
 	}
 	if err != nil {
-		log.Error("the store is out of reach: creates pass untouched until it is back", "store", "postgres", "error", err)
+		log.Error("the store is out of reach", "store", "postgres", "error", err)
 	}
 	return store, nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // openRedis opens a store in Redis. A Redis that is out of reach is said and
-// counted but ends nothing: requests pass untouched until it is back.
+// counted but ends nothing: the embedded store decides until it is back.
 func openRedis(ctx context.Context, s config.Store, m *admin.Metrics, log *slog.Logger) (*redisstore.Store, error) {
 	store, err := redisstore.New(redisstore.Options{
 		URL:      s.URL,
@@ -29,7 +29,7 @@ func openRedis(ctx context.Context, s config.Store, m *admin.Metrics, log *slog.
 		return nil, err
 	}
 	if err := store.Start(ctx); err != nil {
-		log.Error("the store is out of reach: creates pass untouched until it is back", "store", "redis", "error", err)
+		log.Error("the store is out of reach", "store", "redis", "error", err)
 		return store, nil
 	}
 	return store, nil

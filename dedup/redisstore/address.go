@@ -21,12 +21,13 @@ func parseURL(address string) (*redis.Options, error) {
 	if address == "" {
 		return &redis.Options{}, nil
 	}
+	scheme, _, _ := strings.Cut(address, "://")
+	if !slices.Contains([]string{"redis", "rediss", "unix"}, scheme) {
+		return nil, errors.New("the url must begin with redis://, rediss:// or unix://")
+	}
 	u, err := url.Parse(address)
 	if err != nil || strings.Contains(u.Path+u.RawQuery+u.Fragment, "@") {
 		return nil, errors.New("the url does not parse: in a user or password, each of : / ? # [ ] @ % must be written as %XX")
-	}
-	if !slices.Contains([]string{"redis", "rediss", "unix"}, u.Scheme) {
-		return nil, errors.New("the url must begin with redis://, rediss:// or unix://")
 	}
 	for name := range u.Query() {
 		if !slices.Contains(urlOptions, name) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	listenerv3 "github.com/envoyproxy/go-control-plane/envoy/config/listener/v3"
@@ -45,7 +46,7 @@ func Foreign(target string, spec Spec, mesh Mesh) ([]byte, error) {
 	case "envoy-gateway":
 		out, err = b.envoyGateway(mesh)
 	default:
-		return nil, fmt.Errorf("no target %q: there are %q", target, Targets)
+		return nil, fmt.Errorf("no target %q: there are %s", target, strings.Join(Targets, ", "))
 	}
 	if b.err != nil {
 		return nil, b.err

@@ -13,7 +13,7 @@ var (
 		set: "the URL of a create, as the automation would send it through this Envoy"}
 	wayRoute = check{name: "route",
 		why: "requests with a mark must not reach a real ticket system; nothing more was sent",
-		set: "for the time of the test, the endpoint of the backend's cluster to the address of --backend-listen"}
+		set: "for the time of the test, the endpoint of the backend's cluster to the address of --backend-listen; and --host to the Host by which the Envoy knows the backend, where that of URL leads elsewhere"}
 	wayFilter = check{name: "filter",
 		why: "creates pass unguarded",
 		set: "the filter on for the route of this URL (typed_per_filter_config), and a cluster that leads to the setting socket"}
