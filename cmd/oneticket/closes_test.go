@@ -208,7 +208,7 @@ func TestALateCloseOfAnOldEpisodeDoesNotTouchTheNewOne(t *testing.T) {
 func TestACloseWhileTheStoreIsAwayIsKept(t *testing.T) {
 	r := newTroubledRedis(t)
 	d := newDesk(t)
-	s := newClosable(t, d, r.block(""))
+	s := newClosable(t, d, r.block())
 	c := newClient(t)
 	id := s.post(c, fault("core-1", 0)).ticket()
 	r.kill()

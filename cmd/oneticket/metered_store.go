@@ -48,6 +48,23 @@ func (s meteredStore) KeepClose(ctx context.Context, scope dedup.TicketScope, id
 	return s.Store.KeepClose(ctx, scope, id, keep)
 }
 
+// A prober is a store of several parts, that asks each for a write.
+type prober interface {
+	Probe(ctx context.Context) error
+}
+
+// probe asks the store for a write; nil: it has no word of its own for that.
+func (s meteredStore) probe() func(context.Context) error {
+	of, ok := s.Store.(prober)
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) (err error) {
+		defer s.observe("probe", time.Now(), &err)
+		return of.Probe(ctx)
+	}
+}
+
 func (s meteredStore) Ticket(ctx context.Context, scope dedup.TicketScope, id string, ref dedup.Ref, keep time.Duration) (closed bool, err error) {
 	defer s.observe("ticket", time.Now(), &err)
 	return s.Store.Ticket(ctx, scope, id, ref, keep)

@@ -21,7 +21,8 @@ import (
 // treats its faults, and who is asked on its behalf. The store is opened before
 // there are rules; until then nobody is asked.
 type outage struct {
-	with atomic.Pointer[outageWith]
+	with  atomic.Pointer[outageWith]
+	store atomic.Pointer[failover.Store]
 }
 
 type outageWith struct {
@@ -32,6 +33,13 @@ type outageWith struct {
 }
 
 func newOutage() *outage { return &outage{} }
+
+// doubt is told that another server of the shared store answers.
+func (o *outage) doubt() {
+	if store := o.store.Load(); store != nil {
+		store.Doubt()
+	}
+}
 
 // meet tells of the rules.
 func (o *outage) meet(book *ruleBook, calls *extproc.Caller, letters *letterBox, merger *merger) {
@@ -110,7 +118,7 @@ func (i *inquiry) call(ctx context.Context, call dedup.Call) (*dedup.Answer, boo
 const localName = "local.db"
 
 // withLocal puts an embedded store beside a shared one.
-func (o *outage) withLocal(ctx context.Context, shared dedup.Store, cfg *config.Config, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
+func (o *outage) withLocal(ctx context.Context, shared meteredStore, cfg *config.Config, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
 	path := filepath.Join(dir.path, localName)
 	local, err := sqlitestore.Open(ctx, sqlitestore.Options{Path: path, Timeout: cfg.Store.Timeout, Offset: storeOffset})
 	if err != nil {
@@ -118,9 +126,10 @@ func (o *outage) withLocal(ctx context.Context, shared dedup.Store, cfg *config.
 	}
 	store := failover.New(failover.Options{
 		Shared: shared, Local: meteredStore{Store: local, name: localStore, metrics: m},
-		Rule: o.rule, Log: log, Deadline: cfg.Store.Timeout,
+		Rule: o.rule, Log: log, Deadline: cfg.Store.Timeout, Writes: shared.probe(),
 		Reconciled: func(e failover.Entry) { o.tell(e, m, log) },
 	})
+	o.store.Store(store)
 	m.Provisional(func() float64 { return float64(store.Provisional()) })
 	return store, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,7 +24,7 @@ type desk struct {
 	mu      sync.Mutex
 	tickets map[string][]string // ids by cmdb_ci (the raw body where that cannot be read)
 	keys    map[string][]string // ids by correlation_id
-	closed  map[string]bool     // ids of tickets that somebody has closed by hand
+	closed  map[string]bool     // ids of tickets that are closed
 	bodies  [][]byte
 	headers []http.Header
 }
@@ -78,20 +79,42 @@ func (d *desk) query(w http.ResponseWriter, r *http.Request) {
 	d.mu.Unlock()
 	found := []map[string]string{}
 	for _, id := range ids {
-		found = append(found, map[string]string{"sys_id": id, "number": "INC" + id[25:], "correlation_id": key, "state": "1", "active": "true"})
+		shown := d.shown(id)
+		shown["number"], shown["correlation_id"] = "INC"+id[25:], key
+		found = append(found, shown)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"result": found}) // whoever asked has gone
 }
 
-// read answers for one ticket: all are open.
-func (d *desk) read(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(map[string]any{"result": map[string]string{"sys_id": r.PathValue("id"), "state": "1", "active": "true"}})
+// shown is what the desk says of a ticket.
+func (d *desk) shown(id string) map[string]string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed[id] {
+		return map[string]string{"sys_id": id, "state": "6", "active": "false"}
+	}
+	return map[string]string{"sys_id": id, "state": "1", "active": "true"}
 }
 
-// update takes every change.
-func (d *desk) update(w http.ResponseWriter, r *http.Request) { d.read(w, r) }
+// read answers for one ticket.
+func (d *desk) read(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(map[string]any{"result": d.shown(r.PathValue("id"))})
+}
+
+// update takes every change, and a close is one.
+func (d *desk) update(w http.ResponseWriter, r *http.Request) {
+	var change struct {
+		State string `json:"state"`
+	}
+	if json.NewDecoder(r.Body).Decode(&change) == nil && change.State == "6" {
+		d.mu.Lock()
+		d.closed[r.PathValue("id")] = true
+		d.mu.Unlock()
+	}
+	d.read(w, r)
+}
 
 // count answers how many open tickets carry a key of ours, to whoever may know.
 func (d *desk) count(w http.ResponseWriter, r *http.Request) {
@@ -111,6 +134,20 @@ func (d *desk) count(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"result":{"stats":{"count":"%d"}}}`, n)
+}
+
+// under are the ids of the tickets with this correlation_id.
+func (d *desk) under(key string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.keys[key])
+}
+
+// open are the ids of those of them that are open.
+func (d *desk) open(ids []string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return d.closed[id] })
 }
 
 // of are the ids of the tickets of one fault.

@@ -20,14 +20,15 @@ import (
 func newStore(cfg *config.Config, dir *stateDir, o *outage, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	store, err := openStore(ctx, cfg.Store, dir, m, log)
+	store, err := openStore(ctx, cfg.Store, dir, o.doubt, m, log)
 	if err != nil {
 		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
 	}
 	survey(ctx, store, dir, m, log)
-	store = meteredStore{Store: store, name: cfg.Store.Kind, metrics: m}
+	metered := meteredStore{Store: store, name: cfg.Store.Kind, metrics: m}
+	store = metered
 	if cfg.Store.Kind != "sqlite" { // which has no other place to go to
-		if store, err = o.withLocal(ctx, store, cfg, dir, m, log); err != nil {
+		if store, err = o.withLocal(ctx, metered, cfg, dir, m, log); err != nil {
 			return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
 		}
 	}
@@ -39,7 +40,8 @@ func newStore(cfg *config.Config, dir *stateDir, o *outage, m *admin.Metrics, lo
 	return store, nil
 }
 
-func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
+// openStore opens it; other is told when another server of it answers than before.
+func openStore(ctx context.Context, s config.Store, dir *stateDir, other func(), m *admin.Metrics, log *slog.Logger) (dedup.Store, error) {
 	switch s.Kind {
 	case "sqlite":
 		path := sqlitePath(s, dir)
@@ -49,7 +51,7 @@ func openStore(ctx context.Context, s config.Store, dir *stateDir, m *admin.Metr
 		}
 		return sqlitestore.Open(ctx, sqlitestore.Options{Path: path, Timeout: s.Timeout, Offset: storeOffset})
 	case "redis":
-		return openRedis(ctx, s, m, log)
+		return openRedis(ctx, s, other, m, log)
 	case "postgres":
 		return openPostgres(ctx, s, m, log)
 	default:
@@ -99,7 +101,7 @@ func (c *common) openStore(ctx context.Context, cfg *config.Config) (dedup.Store
 			return nil, fmt.Errorf("store %s is not there: it is made by the first \"oneticket run\"; does that use this configuration, with the same state_dir (a relative one is meant from the folder of the file)?", place)
 		}
 	}
-	store, err := openStore(ctx, cfg.Store, dir, admin.NewMetrics(), log)
+	store, err := openStore(ctx, cfg.Store, dir, func() {}, admin.NewMetrics(), log)
 	if err != nil {
 		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 // openRedis opens a store in Redis. A Redis that is out of reach is said and
-// counted but ends nothing: the embedded store decides until it is back.
-func openRedis(ctx context.Context, s config.Store, m *admin.Metrics, log *slog.Logger) (*redisstore.Store, error) {
+// counted but ends nothing: the embedded store decides until it is back. other
+// is told when another server answers than before.
+func openRedis(ctx context.Context, s config.Store, other func(), m *admin.Metrics, log *slog.Logger) (*redisstore.Store, error) {
 	store, err := redisstore.New(redisstore.Options{
 		URL:      s.URL,
 		Sentinel: sentinelOf(s.Sentinel),
@@ -23,6 +24,7 @@ func openRedis(ctx context.Context, s config.Store, m *admin.Metrics, log *slog.
 		Timeout:  s.Timeout,
 		Log:      log,
 		Offset:   storeOffset,
+		OnOther:  other,
 		OnFlush:  func(f redisstore.Flush) { flushed("redis", f.Was, f.Now, m, log) },
 	})
 	if err != nil {

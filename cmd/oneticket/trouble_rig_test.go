@@ -71,27 +71,25 @@ func (r *troubledRedis) obeys(args ...string) {
 // A trouble begins and ends.
 type trouble struct {
 	name       string
-	begin, end func(*troubledRedis)
+	begin, end func()
 }
 
-var troubles = []trouble{
-	{"killed", (*troubledRedis).kill, (*troubledRedis).start},
-	{"frozen",
-		func(r *troubledRedis) { r.signal(syscall.SIGSTOP) },
-		func(r *troubledRedis) { r.signal(syscall.SIGCONT) }},
-	{"filled",
-		func(r *troubledRedis) { r.obeys("config", "set", "maxmemory", strconv.Itoa(1<<20)) },
-		func(r *troubledRedis) { r.obeys("config", "set", "maxmemory", "0") }},
-	{"read-only",
-		func(r *troubledRedis) { r.obeys("replicaof", "127.0.0.1", "1") },
-		func(r *troubledRedis) { r.obeys("replicaof", "no", "one") }},
-	{"cut off",
-		func(r *troubledRedis) { r.line.cut() },
-		func(r *troubledRedis) { r.line.mend() }},
+func (r *troubledRedis) troubles() []trouble {
+	return []trouble{
+		{"killed", r.kill, r.start},
+		{"frozen", func() { r.signal(syscall.SIGSTOP) }, func() { r.signal(syscall.SIGCONT) }},
+		{"filled",
+			func() { r.obeys("config", "set", "maxmemory", strconv.Itoa(1<<20)) },
+			func() { r.obeys("config", "set", "maxmemory", "0") }},
+		{"read-only",
+			func() { r.obeys("replicaof", "127.0.0.1", "1") },
+			func() { r.obeys("replicaof", "no", "one") }},
+		{"cut off", r.line.cut, r.line.mend},
+	}
 }
 
-func (r *troubledRedis) block(more string) string {
-	return fmt.Sprintf("store \"redis\" {\n url = %q\n %s\n}\n", "redis://"+r.line.address, more)
+func (r *troubledRedis) block() string {
+	return fmt.Sprintf("store \"redis\" {\n url = %q\n}\n", "redis://"+r.line.address)
 }
 
 // A line carries connections to a server until it is cut: then what is open

@@ -26,7 +26,9 @@ func (s *Store) newBreaker() *gobreaker.CircuitBreaker[struct{}] {
 		Name:        "shared store",
 		MaxRequests: 1,
 		Timeout:     s.o.Probe,
-		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= uint32(s.o.Failures) },
+		ReadyToTrip: func(c gobreaker.Counts) bool {
+			return c.ConsecutiveFailures >= uint32(s.o.Failures) || s.probesFailed.Load() >= int64(s.o.Failures)
+		},
 		IsSuccessful: func(err error) bool {
 			return err == nil || errors.Is(err, dedup.ErrConflict)
 		},
@@ -69,6 +71,9 @@ func (s *Store) through(ctx context.Context, f func(context.Context) error) erro
 		if err != nil && ctx.Err() != nil && !errors.Is(err, dedup.ErrConflict) && !errors.Is(err, errRead) {
 			err = fmt.Errorf("%w: %w", errGone, err)
 		}
+		if err != nil && !errors.Is(err, dedup.ErrConflict) && !errors.Is(err, errRead) && !errors.Is(err, errGone) {
+			s.doubt()
+		}
 		return struct{}{}, err
 	})
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
@@ -80,8 +85,9 @@ func (s *Store) through(ctx context.Context, f func(context.Context) error) erro
 // refused reports whether the call surely did not reach the shared store.
 func refused(err error) bool { return errors.Is(err, errAway) }
 
-// probing asks the shared store, beside the requests, while the breaker is open.
-// It must take a write: a store that is full, or a replica of one, still reads.
+// probing asks the shared store, beside the requests, while the breaker is open,
+// and after a call that has failed: where one of several masters is dead, the
+// calls to the others succeed, and no row of failures ever opens the breaker.
 func (s *Store) probing(ctx context.Context) {
 	tick := time.NewTicker(s.o.Probe)
 	defer tick.Stop()
@@ -99,13 +105,38 @@ func (s *Store) probing(ctx context.Context) {
 			continue
 		case <-tick.C:
 		}
-		if s.breaker.State() == gobreaker.StateHalfOpen {
-			_ = s.through(ctx, func(ctx context.Context) error {
-				_, _, err := s.shared.KeepClose(ctx, "oneticket", "probe", time.Minute)
-				return err
-			})
+		if state := s.breaker.State(); state == gobreaker.StateHalfOpen || state == gobreaker.StateClosed && s.failing.Load() {
+			s.probe(ctx)
 		}
 	}
+}
+
+// probe must take a write: a store that is full, or a replica of one, still reads.
+func (s *Store) probe(ctx context.Context) {
+	s.failing.Store(false)
+	_ = s.through(ctx, func(ctx context.Context) error {
+		err := s.o.Writes(ctx)
+		if err == nil {
+			s.probesFailed.Store(0)
+		} else {
+			s.probesFailed.Add(1)
+		}
+		return err
+	})
+}
+
+// Doubt says that the shared store may have lost the last that it has
+// acknowledged: that is compared with what is known here.
+func (s *Store) Doubt() {
+	s.doubted.Store(true)
+	s.kick()
+}
+
+// doubt is told of a call that has failed: the shared store is probed, and what
+// it has acknowledged of late is compared when it is well.
+func (s *Store) doubt() {
+	s.failing.Store(true)
+	s.doubted.Store(true)
 }
 
 func (s *Store) tellSwitched(away bool) {

@@ -11,6 +11,11 @@
 // and the shared store is not asked at all, until a probe beside the requests
 // has seen it take a write. A client's request is never that probe.
 //
+// A store of several parts is away when one of them is: after a call that has
+// failed, each part is asked for a write beside the requests, and where that
+// fails as often the breaker opens too. So no request waits for the part that is
+// frozen, and the store is not back before all of it is.
+//
 // What the embedded store answers is marked (dedup.Found.Provisional), and its
 // versions are numbers of their own, so that a Swap always reaches the store
 // whose record it was decided on. The creates that it decides are provisional.
@@ -39,6 +44,18 @@
 // anywhere it says the same: whoever dies in between leaves nothing half done.
 // What is reported is kept before the record goes, under a name that the same
 // report has again.
+//
+// # What the shared store loses
+//
+// A server that takes over may lack the last writes that the dead one has
+// acknowledged, and no call says so. So after a call that has failed, and when
+// somebody doubts it (Store.Doubt), what this process has seen of records in the last ten minutes (4096 of them at most) is
+// read once more, the newest first. A version that has gone back, or another
+// ticket in the same episode, is a loss: what the mirror knows becomes an own
+// record, and is reconciled as if it were of an outage. It is taken over again,
+// or, where another replica has opened a ticket since, reported as a double. A
+// claim that was won because of a loss is taken back. What a process knew that
+// has died meanwhile is not compared.
 //
 // When the embedded store fails too, a call returns both errors.
 package failover

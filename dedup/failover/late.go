@@ -82,6 +82,8 @@ func sendIn(rec dedup.Record, late dedup.Late) (dedup.Send, bool) {
 	switch {
 	case send.Episode == 0 && !late.Provisional, late.Provisional && ours:
 		send.Episode, send.Token = rec.Episode, rec.Token
+	case !late.Provisional && rec.Episode < send.Episode && rec.V <= dedup.Format: // the store has lost the claim
+		return send, false
 	case late.Provisional:
 		return send, false
 	}
@@ -99,8 +101,8 @@ func (s *Store) asIs(ctx context.Context, late dedup.Late) dedup.ReadResult {
 	return dedup.ReadResult{}
 }
 
-// lateApart: a provisional create has ended after its record was reconciled. If
-// it has made a ticket, that is reconciled as an open local record.
+// lateApart: a provisional create has ended after its record was reconciled, or
+// the shared store has lost the claim. If it has made a ticket, that is reconciled as an open local record.
 func (s *Store) lateApart(ctx context.Context, late dedup.Late) (time.Duration, error) {
 	if late.Next == nil || late.Next.State != dedup.Open {
 		return 0, nil

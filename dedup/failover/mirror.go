@@ -15,8 +15,11 @@ type mirror struct {
 	local dedup.Store
 	queue chan mirrored
 
+	losses losses
+	lost   func() // told of a new one
+
 	mu    sync.Mutex
-	last  map[dedup.Ref]int64 // the versions that were queued last
+	last  map[dedup.Ref]known // what was queued last
 	ahead time.Duration       // of our clock, that of the shared store
 }
 
@@ -34,8 +37,8 @@ const (
 	mirrorKnown = 1 << 16
 )
 
-func newMirror(local dedup.Store) *mirror {
-	return &mirror{local: local, queue: make(chan mirrored, mirrorQueue), last: map[dedup.Ref]int64{}}
+func newMirror(local dedup.Store, lost func()) *mirror {
+	return &mirror{local: local, lost: lost, queue: make(chan mirrored, mirrorQueue), last: map[dedup.Ref]known{}}
 }
 
 func (m *mirror) run(ctx context.Context) {
@@ -67,8 +70,11 @@ func (m *mirror) sharedNow() time.Time {
 }
 
 func (m *mirror) put(ref dedup.Ref, rec dedup.Record, now time.Time) {
+	if m.loses(ref, rec) {
+		return
+	}
 	settled, ok := settledOf(ref, rec)
-	if !ok || !m.newer(ref, rec.Version) {
+	if !ok || !m.newer(ref, rec.Version, settled) {
 		return
 	}
 	select {
@@ -78,17 +84,41 @@ func (m *mirror) put(ref dedup.Ref, rec dedup.Record, now time.Time) {
 	}
 }
 
-// newer reports whether the version of the ref was not queued before.
-func (m *mirror) newer(ref dedup.Ref, version int64) bool {
+// loses reports whether the record shows that what was known of it is lost. That
+// is certain only if no newer answer has overtaken this one.
+func (m *mirror) loses(ref dedup.Ref, rec dedup.Record) bool {
+	k := m.known(ref)
+	if !k.lostIn(rec) {
+		return m.losses.has(ref)
+	}
+	m.losses.add(ref, k)
+	m.lost()
+	return true
+}
+
+func (m *mirror) known(ref dedup.Ref) known {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if version <= m.last[ref] {
+	return m.last[ref]
+}
+
+// lostAndFound ends a loss: whatever is seen next is news.
+func (m *mirror) lostAndFound(ref dedup.Ref) {
+	m.forget(ref)
+	m.losses.remove(ref)
+}
+
+// newer reports whether the version of the ref was not queued before.
+func (m *mirror) newer(ref dedup.Ref, version int64, settled dedup.Record) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if version <= m.last[ref].version {
 		return false
 	}
 	if len(m.last) >= mirrorKnown {
 		clear(m.last)
 	}
-	m.last[ref] = version
+	m.last[ref] = known{version: version, episode: settled.Episode, ticket: settled.Ticket.ID, at: time.Now()}
 	return true
 }
 

@@ -21,8 +21,12 @@ type Options struct {
 	// Failures in a row after which the shared store is not asked any more;
 	// default 3.
 	Failures int
-	// Probe is how often it is asked then, beside the requests; default 500 ms.
+	// Probe is how often it is asked then, and after a call that has failed,
+	// beside the requests; default 500 ms.
 	Probe time.Duration
+	// Writes reports whether the shared store takes writes, each part of it where
+	// it has several. Nil: one close is kept, which is in one part.
+	Writes func(context.Context) error
 
 	// Pace is the pause between two keys that are reconciled; default 2 ms.
 	Pace time.Duration
@@ -70,6 +74,12 @@ func (o Options) withDefaults() Options {
 	set(&o.Again, 5*time.Second)
 	if o.Failures <= 0 {
 		o.Failures = 3
+	}
+	if o.Writes == nil {
+		o.Writes = func(ctx context.Context) error {
+			_, _, err := o.Shared.KeepClose(ctx, "oneticket", "probe", time.Minute)
+			return err
+		}
 	}
 	if o.Rule == nil {
 		o.Rule = func(dedup.Ref, dedup.Record) (Rule, bool) { return Rule{}, false }

@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,7 +22,7 @@ func (s *Store) kick() {
 func (s *Store) reconcileForever(ctx context.Context) {
 	for {
 		again := s.o.Again
-		if s.dirty.is() {
+		if s.dirty.is() || s.mayHaveLost() {
 			left, err := s.Reconcile(ctx)
 			switch {
 			case err != nil && !refused(err) && ctx.Err() == nil:
@@ -79,12 +80,17 @@ func (s *Store) reconcileAll(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	var soonest time.Duration
+	var failed error // the first; a key whose part of the store is away holds up no other
 	each := func(reconcile func() (time.Duration, error)) error {
 		wait, err := reconcile()
 		if wait > 0 && (soonest == 0 || wait < soonest) {
 			soonest = wait
 		}
-		return errors.Join(err, s.rest(ctx))
+		if refused(err) {
+			return err
+		}
+		failed = cmp.Or(failed, err)
+		return s.rest(ctx)
 	}
 	for _, e := range lates {
 		if err := each(func() (time.Duration, error) { return s.applyLate(ctx, e) }); err != nil {
@@ -105,7 +111,11 @@ func (s *Store) reconcileAll(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	return soonest, s.prune(ctx)
+	restored, err := s.compare(ctx)
+	if restored > 0 {
+		soonest = s.o.Pace
+	}
+	return soonest, errors.Join(failed, err, s.prune(ctx))
 }
 
 // rest leaves the stores to the requests for a moment.

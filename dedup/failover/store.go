@@ -20,6 +20,10 @@ type Store struct {
 	breaker *gobreaker.CircuitBreaker[struct{}]
 	mirror  *mirror
 
+	failing      atomic.Bool  // a call has failed since the last probe
+	probesFailed atomic.Int64 // in a row
+	doubted      atomic.Bool  // a call has failed since what was acknowledged was last compared
+
 	dirty       dirt         // whether the embedded store has something to reconcile
 	flights     flights      // the claims of this process that the shared store holds
 	provisional atomic.Int64 // provisional creates that are not reconciled yet
@@ -51,7 +55,7 @@ func New(o Options) *Store {
 		reconciling: make(chan struct{}, 1),
 	}
 	s.breaker = s.newBreaker()
-	s.mirror = newMirror(s.local)
+	s.mirror = newMirror(s.local, s.kick)
 	s.dirty.begin()() // until it was looked at
 	s.closes.Store(1)
 	s.beside.Go(func() { s.mirror.run(ctx) })
@@ -113,6 +117,9 @@ func (s *Store) Claim(ctx context.Context, ref dedup.Ref, offer *dedup.Offer) (f
 	switch {
 	case err == nil:
 		s.mirror.saw(ref, found)
+		if found.Won && s.mirror.losses.has(ref) {
+			return s.claimLost(ctx, ref, offer, found)
+		}
 		if found.Won {
 			s.flights.saw(ref, found.Record, found.Now)
 		}

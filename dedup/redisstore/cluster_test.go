@@ -48,10 +48,28 @@ func TestInACluster(t *testing.T) {
 	nodes := cluster(t)
 	t.Run("the contract holds", func(t *testing.T) { storetest.Run(t, harness(clusterOptions(nodes), nodes...)) })
 	t.Run("calls are linearizable while masters are frozen", func(t *testing.T) { frozenInTurn(t, nodes) })
+	t.Run("a probe asks every master", func(t *testing.T) { probedInTurn(t, nodes) })
 	t.Run("the documented rights are enough", func(t *testing.T) { rightsInACluster(t, nodes) })
 	t.Run("one of its servers is not mistaken for a single one", func(t *testing.T) { oneOfMany(t, nodes[0]) })
 	t.Run("one master that is emptied is noticed", func(t *testing.T) { emptiedInTurn(t, nodes) })
 	t.Run("records lie on every master", func(t *testing.T) { spread(t, nodes) })
+}
+
+func probedInTurn(t *testing.T, nodes []*server) {
+	o := clusterOptions(nodes)
+	o.Timeout = time.Second
+	store := open(t, o)
+	for _, n := range nodes {
+		if err := store.Probe(t.Context()); err != nil {
+			t.Errorf("all are well: %v", err)
+		}
+		thaw := n.freeze()
+		if store.Probe(t.Context()) == nil {
+			t.Errorf("%s is frozen, and the probe has not noticed", n.addr)
+		}
+		thaw()
+		eventually(t, "the probe is well again", func() bool { return store.Probe(t.Context()) == nil })
+	}
 }
 
 func rightsInACluster(t *testing.T, nodes []*server) {
@@ -62,6 +80,9 @@ func rightsInACluster(t *testing.T, nodes []*server) {
 	o.URL = "redis://oneticket:secret@"
 	store := open(t, o)
 	opened(t, store, refOf("one"))
+	if err := store.Probe(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if live, err := store.Live(t.Context(), 10_000); err != nil || live["network_faults"] != 1 {
 		t.Fatalf("live %v, %v", live, err)
 	}

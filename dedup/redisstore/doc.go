@@ -17,6 +17,8 @@
 //	oneticket:ticket:{SCOPE/ID}        hash: the record that holds a ticket, or a kept close
 //	oneticket:epoch                    string: random; gone or changed when the store was emptied
 //	oneticket:epoch:{0} ... {31}       the same in a Cluster, spread over its masters
+//	oneticket:probe                    string: empty; whether a write is taken
+//	oneticket:probe:{0} ... {1023}     the same in a Cluster, on each master
 //
 // Every script works on one key, so that no operation ever spans two nodes of
 // a Cluster. Records and tickets have a TTL, a little longer than they must be
@@ -33,6 +35,9 @@
 // reads them and says. A lost record may double a ticket; the loss of the
 // whole store is noticed by the epoch, see Options.OnFlush.
 //
+// A server that takes over, or is started again, may lack the last writes: see
+// Options.OnOther.
+//
 // A master that a failover has deposed goes on answering those who still
 // reach it until it learns of it; min-replicas-to-write ends that for writes.
 //
@@ -44,7 +49,7 @@
 //	+pexpireat +get +set +setnx +scan +ping +info +config|get +select
 //	+cluster|slots +cluster|shards +command
 //
-// Without +info and +config|get the store works, and Check says what it could
-// not read. The last line is for a Cluster. With Sentinel, its own user needs
+// Without +info and +config|get the store works, Check says what it could not
+// read, and OnOther is never told. The last line is for a Cluster. With Sentinel, its own user needs
 // +sentinel, +subscribe and +ping.
 package redisstore

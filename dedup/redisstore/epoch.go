@@ -64,6 +64,7 @@ func (s *Store) Flushes() int64 {
 func (s *Store) watch(ctx context.Context) {
 	tick := time.NewTicker(s.o.Watch)
 	defer tick.Stop()
+	s.lookAtServers(ctx)
 	for {
 		select {
 		case <-ctx.Done():
@@ -71,6 +72,7 @@ func (s *Store) watch(ctx context.Context) {
 		case <-tick.C:
 			// A store out of reach is seen by every other call.
 			_, _, _ = s.look(ctx)
+			s.lookAtServers(ctx)
 		}
 	}
 }

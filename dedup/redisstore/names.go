@@ -16,10 +16,11 @@ type names struct {
 	record string // what all names of records begin with
 	ticket string
 	epoch  string
+	probe  string
 }
 
 func namesOf(prefix string) names {
-	return names{record: prefix + ":record:{", ticket: prefix + ":ticket:{", epoch: prefix + ":epoch"}
+	return names{record: prefix + ":record:{", ticket: prefix + ":ticket:{", epoch: prefix + ":epoch", probe: prefix + ":probe"}
 }
 
 func (n *names) recordName(ref dedup.Ref) string {

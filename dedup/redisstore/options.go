@@ -32,13 +32,18 @@ type Options struct {
 	// within their timeout.
 	Connections int
 
-	// Watch is how often the epoch is looked at; default 5 s.
+	// Watch is how often the epoch and the servers are looked at; default 5 s.
 	Watch time.Duration
 
 	// OnFlush is told, once each time, that the store has been emptied since it
 	// was last looked at: what it knew of open tickets is lost. It is called
 	// from a goroutine of the store.
 	OnFlush func(Flush)
+
+	// OnOther is told that a server answers which did not when it was last looked
+	// at: it took over, or has been started again, and may lack the last writes
+	// that were acknowledged. It is called from a goroutine of the store.
+	OnOther func()
 
 	// Log gets what the client library reports of its connections. Nil drops
 	// it: what matters comes back from the calls as well. The library has one
@@ -83,6 +88,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.OnFlush == nil {
 		o.OnFlush = func(Flush) {}
+	}
+	if o.OnOther == nil {
+		o.OnOther = func() {}
 	}
 	if o.Offset == nil {
 		o.Offset = func() time.Duration { return 0 }

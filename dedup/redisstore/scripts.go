@@ -78,6 +78,9 @@ func (s *Store) bounded(ctx context.Context, call func(context.Context) error) e
 	ctx, cancel := context.WithTimeoutCause(ctx, s.o.Timeout, errTimeout)
 	defer cancel()
 	err := call(ctx)
+	if err != nil {
+		s.reload(ctx, err)
+	}
 	if err != nil && context.Cause(ctx) == errTimeout {
 		return timedOut{s.o.Timeout, err}
 	}

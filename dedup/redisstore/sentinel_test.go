@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,7 +45,10 @@ func TestAFailoverKeepsWhatWasReplicated(t *testing.T) {
 	replica := serve(t, "--replicaof", "127.0.0.1 "+master.port())
 	following(master)
 	addr := sentinel(t, master)
-	store := open(t, redisstore.Options{Sentinel: redisstore.Sentinel{Master: "faults", Addrs: []string{addr}}, Timeout: time.Second})
+	var others atomic.Int64
+	store := open(t, redisstore.Options{
+		Sentinel: redisstore.Sentinel{Master: "faults", Addrs: []string{addr}}, Timeout: time.Second,
+		Watch: 20 * time.Millisecond, OnOther: func() { others.Add(1) }})
 	ref := refOf("before")
 	rec := opened(t, store, ref)
 	if n := master.calls("evalsha"); n < 2 {
@@ -56,6 +60,9 @@ func TestAFailoverKeepsWhatWasReplicated(t *testing.T) {
 		t.Fatal(err)
 	}
 
+	if n := others.Load(); n != 0 {
+		t.Errorf("there was no other server, and %d are told of", n)
+	}
 	master.kill()
 	eventually(t, "the replica takes over", func() bool { return refusedClaim(store, refOf("after")) == nil })
 	found, err := store.Claim(t.Context(), ref, offerOf("other", ref))
@@ -65,6 +72,7 @@ func TestAFailoverKeepsWhatWasReplicated(t *testing.T) {
 	if now, changed, err := store.Epoch(t.Context()); now != began || changed || err != nil {
 		t.Errorf("epoch %q, changed %v, %v", now, changed, err)
 	}
+	eventually(t, "the other server is told of", func() bool { return others.Load() == 1 })
 	if n := replica.calls("evalsha"); n == 0 {
 		t.Error("the replica got no call")
 	}

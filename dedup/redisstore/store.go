@@ -18,6 +18,9 @@ type Store struct {
 	client redis.UniversalClient
 	names  names
 	epoch  epoch
+	probes []string
+
+	servers []string // the runs of those that have answered; of the watch alone
 
 	cancel   context.CancelFunc // ends the watch
 	watching sync.WaitGroup
@@ -40,6 +43,7 @@ func New(o Options) (*Store, error) {
 	logTo(o.Log)
 	s := &Store{o: o, shown: o.shown(u), names: namesOf(o.Prefix), client: o.client(u)}
 	s.epoch.names = s.names.epochNames(len(o.Cluster) > 0)
+	s.probes = s.names.probeNames(len(o.Cluster) > 0)
 	return s, nil
 }
 
