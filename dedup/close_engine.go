@@ -74,11 +74,16 @@ func (e *Engine) lateIsOver(late lateClose, done bool) bool {
 	return over
 }
 
-// CloseHeld is CloseTicket where it is known which record held the ticket.
-func (e *Engine) CloseHeld(ctx context.Context, ref Ref, id string, p *Policy) error {
-	_, _, err := e.closeTicket(ctx, ref, id, p)
+// CloseHeld is CloseTicket where it is known which record held the ticket. What
+// cannot be written there is written as any other close: in an outage the record
+// may not be known here.
+func (e *Engine) CloseHeld(ctx context.Context, scope TicketScope, ref Ref, id string, p *Policy) error {
+	rec, _, err := e.closeTicket(ctx, ref, id, p)
 	e.room.wakeAll(ref)
-	return err
+	if err == nil && rec.Ticket.ID == id {
+		return nil
+	}
+	return e.CloseTicket(ctx, scope, id, p)
 }
 
 func (e *Engine) closeOnce(ctx context.Context, scope TicketScope, id string, policies func(rule string) *Policy) (Closing, error) {

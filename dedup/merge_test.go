@@ -140,7 +140,7 @@ func TestADoubleIsMerged(t *testing.T) {
 }
 
 func (r *mergeRig) close(t *testing.T, e *dedup.Engine) {
-	if err := e.CloseHeld(context.Background(), r.claim("2").Fault.Ref, "T1", &r.policy); err != nil {
+	if err := e.CloseHeld(context.Background(), "snow", r.claim("2").Fault.Ref, "T1", &r.policy); err != nil {
 		t.Error(err)
 	}
 }

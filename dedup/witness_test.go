@@ -132,7 +132,7 @@ func TestTitlesAreKeptBesideTheRequests(t *testing.T) {
 		o.policy.SuspectForward = true
 		o.want(o.named("title 11"), dedup.Pass, dedup.Suspect)
 		o.want(o.named("title 3"), dedup.Suppress, dedup.Refire)
-		if err := o.engine.CloseHeld(t.Context(), o.claim("2").Fault.Ref, "T1", &o.policy); err != nil {
+		if err := o.engine.CloseHeld(t.Context(), "snow", o.claim("2").Fault.Ref, "T1", &o.policy); err != nil {
 			t.Fatal(err)
 		}
 		create("title 11")

@@ -128,39 +128,11 @@ func foundWord(r dedup.LookUpResult) string {
 // carries reports whether a request like this one carries the token where a
 // look-up finds it.
 func (d *desk) carries(token string) bool {
-	path := slices.Concat(d.rule.TokenField, d.rule.TokenList)
-	if len(path) == 0 {
-		return true
-	}
-	native, ok := d.rule.nativeForm(token)
-	switch {
-	case !ok:
-		return false
-	case d.hasNative(path, native):
-		return true
-	case d.leavesField():
-		return false
-	}
-	_, written := d.rule.writeNative(&d.head, d.raw, native, d.server.limits(d.rule))
-	return written
+	return d.rule.carries(&d.request, &d.head, d.raw, token, d.leavesField(), d.server.limits(d.rule))
 }
 
 // leavesField reports whether the backend's own field is left alone.
 func (d *desk) leavesField() bool { return d.plain.Load() || d.rule.Field.Off() }
-
-// hasNative reports whether the client has put it there itself.
-func (d *desk) hasNative(path []string, native string) bool {
-	v := d.request.Body
-	if d.request.Each != nil {
-		v = *d.request.Each
-	}
-	v = at(v, path)
-	is := func(one dedup.Value) bool { text, ok := one.Text(); return ok && text == native }
-	if i := d.rule.TokenItem; i != nil {
-		return slices.ContainsFunc(i.Of(v), func(one dedup.Value) bool { return is(one.Member(i.Value)) })
-	}
-	return is(v) || slices.ContainsFunc(v.Items, is)
-}
 
 // Read asks whether the ticket is open.
 func (d *desk) Read(ctx context.Context, ticket dedup.Ticket) dedup.ReadResult {

@@ -33,6 +33,7 @@ type Letter struct {
 	Token   string
 	Outcome dedup.OutcomeKind // never_sent, refused (for now) or unknown
 	Status  int               // of the last answer; 0 = there was none
+	Bare    bool              // it carried no token where a look-up would find it
 
 	Method string
 	Path   string // as it was sent, with its query
@@ -84,7 +85,7 @@ func (d *desk) letter(s sending, kind dedup.OutcomeKind, status int) Letter {
 	}
 	return Letter{
 		Ref: s.ref, Backend: d.rule.Backend, Episode: s.episode, Token: s.token, Outcome: kind, Status: status,
-		Method: d.head.method, Path: d.head.path, Header: d.head.fields, Body: d.raw,
+		Method: d.head.method, Path: d.head.path, Header: d.head.fields, Body: d.raw, Bare: !d.carries(s.token),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // A closer writes the close of a ticket: the engine.
 type closer interface {
 	CloseTicket(ctx context.Context, scope dedup.TicketScope, id string, p *dedup.Policy) error
-	CloseHeld(ctx context.Context, ref dedup.Ref, id string, p *dedup.Policy) error
+	CloseHeld(ctx context.Context, scope dedup.TicketScope, ref dedup.Ref, id string, p *dedup.Policy) error
 }
 
 // A resolving is a request of a client that may close tickets, or whose answer
@@ -141,7 +141,7 @@ func (s *Server) closed(ctx context.Context, rule *Rule, ticket string) {
 // reports whether it did.
 func (s *Server) closedAt(ctx context.Context, rule *Rule, ref dedup.Ref, ticket string) bool {
 	return s.closing(ctx, rule, ticket, func(ctx context.Context, to closer) error {
-		return to.CloseHeld(ctx, ref, ticket, rule.Policy(""))
+		return to.CloseHeld(ctx, dedup.TicketScope(rule.Backend), ref, ticket, rule.Policy(""))
 	})
 }
 

@@ -135,7 +135,9 @@ func (c *closings) CloseTicket(context.Context, dedup.TicketScope, string, *dedu
 	c.n.Add(1)
 	return nil
 }
-func (c *closings) CloseHeld(context.Context, dedup.Ref, string, *dedup.Policy) error { return nil }
+func (c *closings) CloseHeld(context.Context, dedup.TicketScope, dedup.Ref, string, *dedup.Policy) error {
+	return nil
+}
 
 func TestWhatIsNeitherACreateNorAResolveIsNotSeenAgain(t *testing.T) {
 	r := newRig(t, resolving)

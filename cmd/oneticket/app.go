@@ -32,21 +32,22 @@ func newApp(p *process) *fx.App {
 			newInForce,
 			newReadiness,
 			newSpec,
-			newProxy,     // what is known of the Envoy in front
-			newOutage,    // knows the rules of what the store's outages leave
-			newStore,     // keeps the records
-			newMerger,    // merges doubles
-			newEngine,    // decides
-			newRuleBook,  // what a create is
-			newCaller,    // asks the backends
-			newLetterBox, // keeps what has not become a ticket
-			newFilter,    // answers the proxy's stream
-			newSocket,    // carries it
-			newLostFiles, // notices a file that is taken away
-			newCensus,    // counts what is in the store, and asks the backends for the same
-			newCloseDesk, // takes the closes that ticket systems tell of
-			newReloader,  // puts a changed configuration into force
-			newAdmin,     // shows all that to the operator
+			newProxy,         // what is known of the Envoy in front
+			newOutage,        // knows the rules of what the store's outages leave
+			newStore,         // keeps the records
+			newMerger,        // merges doubles
+			newEngine,        // decides
+			newRuleBook,      // what a create is
+			newCaller,        // asks the backends
+			newLetterBox,     // keeps what has not become a ticket
+			newFilter,        // answers the proxy's stream
+			newSocket,        // carries it
+			newLostFiles,     // notices a file that is taken away
+			newCensus,        // counts what is in the store, and asks the backends for the same
+			newCloseDesk,     // takes the closes that ticket systems tell of
+			newReconcileDesk, // merges the doubles of an outage
+			newReloader,      // puts a changed configuration into force
+			newAdmin,         // shows all that to the operator
 		),
 		fx.Invoke(
 			(*outage).meet,

@@ -34,12 +34,12 @@ type letterBox struct {
 func newLetterBox(cfg *config.Config, dir *stateDir, store dedup.Store, calls *extproc.Caller, m *admin.Metrics, log *slog.Logger) (*letterBox, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	box, err := deadletter.Open(ctx, deadletter.Options{
+	box, err := openLetters(ctx, deadletter.Options{
 		Path: filepath.Join(dir.path, deadletter.FileName), Patience: letterPatience,
 		Bounds:  boundsOf(cfg),
 		OnDrop:  func(d deadletter.Drop) { dropped(d, m, log) },
 		OnError: func(err error) { log.Error("dead letters", "error", err) },
-	})
+	}, log)
 	if err != nil {
 		return nil, fmt.Errorf("dead letters: %w", err)
 	}
@@ -132,7 +132,7 @@ func (b *letterBox) stop() error {
 func (b *letterBox) Put(ctx context.Context, l extproc.Letter) error {
 	letter := deadletter.Letter{
 		Ref: l.Ref, Backend: l.Backend, Episode: l.Episode, Token: l.Token,
-		Why: whyOf(l.Outcome), Status: l.Status,
+		Why: whyOf(l.Outcome), Status: l.Status, Bare: l.Bare,
 		Method: l.Method, Path: l.Path, Header: l.Header, Body: l.Body,
 	}
 	rule := cmp.Or(b.config.Load().Rule(l.Ref.Rule), b.before.Load().Rule(l.Ref.Rule))
@@ -148,6 +148,22 @@ func (b *letterBox) Put(ctx context.Context, l extproc.Letter) error {
 	_, err := b.Box.Put(ctx, deadletter.Clean(letter, nil, secrets))
 	b.noted(err)
 	return err
+}
+
+// create is what is kept of the last create of the key that became no ticket; nil
+// where that is nothing, or not enough to know where it went.
+func (b *letterBox) create(ref dedup.Ref) *extproc.Letter {
+	ctx, cancel := context.WithTimeout(context.Background(), letterPatience)
+	defer cancel()
+	l, found, err := b.Box.Last(ctx, ref)
+	path, _, _ := strings.Cut(l.Path, "?")
+	if err != nil || !found || strings.Contains(path, deadletter.Placeholder) {
+		return nil
+	}
+	return &extproc.Letter{
+		Ref: l.Ref, Backend: l.Backend, Episode: l.Episode, Token: l.Token, Status: l.Status,
+		Method: l.Method, Path: l.Path, Header: l.Header, Body: l.Body, Bare: l.Bare,
+	}
 }
 
 // A failing is since when no letter could be kept, and why the last could not.

@@ -29,12 +29,12 @@ type lostFile struct {
 type lostFiles struct{ all []*lostFile }
 
 // newLostFiles takes the files as they are when everything is open.
-func newLostFiles(cfg *config.Config, dir *stateDir, _ dedup.Store, _ *letterBox) *lostFiles {
+func newLostFiles(cfg *config.Config, dir *stateDir, store dedup.Store, _ *letterBox) *lostFiles {
 	files := []*lostFile{{
 		path:  filepath.Join(dir.path, deadletter.FileName),
 		means: "a restart forgets the dead letters: replay them before",
 	}}
-	if cfg.Store.Kind == "sqlite" {
+	if cfg.Store.Kind == "sqlite" && !isLater(store) { // one that is not open may be moved away
 		files = append(files, &lostFile{
 			path:  sqlitePath(cfg.Store, dir),
 			means: "this process goes on with what it knows, others do not see it, and a restart forgets it: each open fault may then get a second ticket",

@@ -8,12 +8,14 @@ import (
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/config"
 	"oneticket/dedup"
+	"oneticket/dedup/failover"
 	"oneticket/extproc"
 )
 
 // A merger merges the doubles of the rules in force. newEngine makes its Merger.
 type merger struct {
 	*dedup.Merger
+	store   *failover.Store // knows the doubles of outages; nil: there are none
 	calls   *extproc.Caller
 	metrics *admin.Metrics
 	log     *slog.Logger
@@ -55,6 +57,9 @@ func (g *merger) rule(name string) (dedup.MergeRule, bool) {
 // done says what became of a double.
 func (g *merger) done(m dedup.Merge, result dedup.MergeResult) {
 	g.metrics.Merged(m.Ref.Rule, result)
+	if g.store != nil {
+		g.note(m, result)
+	}
 	level, what := slog.LevelWarn, "a double was not merged: it may be open beside the ticket of its key"
 	switch result {
 	case dedup.Merged:
@@ -63,4 +68,14 @@ func (g *merger) done(m dedup.Merge, result dedup.MergeResult) {
 		level, what = slog.LevelInfo, "a double needs no merging: it is not open, or is the ticket of its key by now"
 	}
 	g.log.Log(context.Background(), level, what, "rule", m.Ref.Rule, "key", m.Ref.Key, "ticket", m.Duplicate.ID, "into", m.Survivor.ID, "result", result)
+}
+
+// note: a double that is not known to be merged is merged once more, which finds
+// that there is nothing to do.
+func (g *merger) note(m dedup.Merge, result dedup.MergeResult) {
+	ctx, cancel := context.WithTimeout(context.Background(), inquiryWithin)
+	defer cancel()
+	if err := g.store.NoteMerge(ctx, m.Ref, m.Duplicate.ID, result); err != nil {
+		g.log.Warn("that a double was merged could not be kept", "rule", m.Ref.Rule, "key", m.Ref.Key, "ticket", m.Duplicate.ID, "error", err)
+	}
 }

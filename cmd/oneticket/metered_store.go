@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/dedup"
+	"oneticket/dedup/sqlitestore"
 )
 
 // meteredStore observes every call of a store, from the outside.
@@ -21,6 +23,15 @@ func (s meteredStore) observe(op string, start time.Time, err *error) {
 	canceled := errors.Is(*err, context.Canceled) // the client went; the store may be well
 	up := *err == nil || errors.Is(*err, dedup.ErrConflict) || canceled
 	s.metrics.StoreCall(s.name, op, time.Since(start), up)
+	if !up && sqlitestore.Damaged(*err) {
+		s.metrics.StoreTrouble(s.name, damagedSentence(*err))
+	}
+}
+
+// damagedSentence: what stands in the sound parts goes on to be used, so this is
+// said until oneticket is started again.
+func damagedSentence(err error) string {
+	return fmt.Sprintf("the file of the store is damaged (%v): end oneticket, move the file away, and start it again with an empty one", err)
 }
 
 func (s meteredStore) Claim(ctx context.Context, ref dedup.Ref, offer *dedup.Offer) (found dedup.Found, err error) {

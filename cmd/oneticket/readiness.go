@@ -25,7 +25,7 @@ func (r *readiness) set()   { r.up.Store(true) }
 func (r *readiness) unset() { r.up.Store(false) }
 
 // newAdmin listens on the admin address.
-func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, filter *extproc.Server, book *ruleBook, reload *reloader, letters *letterBox, lost *lostFiles, closes *closeDesk) (*admin.Server, error) {
+func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, filter *extproc.Server, book *ruleBook, reload *reloader, letters *letterBox, lost *lostFiles, closes *closeDesk, doubles *reconcileDesk) (*admin.Server, error) {
 	server, err := admin.Listen(cfg.Admin, m, func() admin.Readiness {
 		state := admin.Readiness{Ready: r.up.Load(), Degraded: filter.Degraded()}
 		if off := book.off(); len(off) > 0 {
@@ -41,7 +41,7 @@ func newAdmin(p *process, cfg *config.Config, m *admin.Metrics, r *readiness, fi
 			state.Waiting = []string{p.front()}
 		}
 		return state
-	}, reload.reload, deadletter.Handler(letters.Box, letters.replayer), closes.handler())
+	}, reload.reload, deadletter.Handler(letters.Box, letters.replayer), closes.handler(), doubles.handler())
 	if err != nil {
 		return nil, err
 	}

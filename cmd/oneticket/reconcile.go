@@ -21,9 +21,10 @@ import (
 
 func newReconcileCommand(c *common) *cobra.Command {
 	var asJSON bool
+	var how string
 	cmd := &cobra.Command{
-		Use:   "reconcile",
-		Short: "What was opened while the shared store was away, and which were doubles",
+		Use:   "reconcile [--merge close|link [KEY...]]",
+		Short: "What was opened while the shared store was away, which were doubles, and merges them",
 		Long: `While a shared store (redis, postgres) is out of reach, oneticket decides by a
 file of its own, so that creates go on. When the store is back, it reconciles
 what it has opened by itself; this command lists what came of it:
@@ -40,10 +41,31 @@ what it has opened by itself; this command lists what came of it:
 The list is that of one oneticket, in its state_dir. Creates that wait for the
 store to come back are not in it yet: oneticket_provisional_creates counts them,
 and /ready says that the store is away. Where a ticket system can
-be asked for a token, that is done with backend.credentials.`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.reconcile(cmd.Context(), asJSON) },
+be asked for a token, that is done with backend.credentials.
+
+With --merge, the oneticket that runs merges each duplicate that is not merged
+yet, or those of the keys, into the ticket of its key: "close" closes it, "link"
+links it, as merge_close and merge_link of the rule say, with
+backend.credentials. Both tickets are read before, and must be open. Exit status
+1 says that some are left. A possible_duplicate has no ticket that is known:
+look for its token in the ticket system.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case how == "" && len(args) > 0:
+				return errors.New("keys are for --merge close or --merge link")
+			case how != "" && how != "close" && how != "link":
+				return fmt.Errorf("--merge %q: want close or link", how)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, keys []string) error {
+			if how != "" {
+				return c.mergeDoubles(cmd.Context(), how, keys, asJSON)
+			}
+			return c.reconcile(cmd.Context(), asJSON)
+		},
 	}
+	cmd.Flags().StringVar(&how, "merge", "", "merge the doubles: `HOW` is close or link")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	return cmd
 }
@@ -102,18 +124,18 @@ func (c *common) printReconciled(entries []failover.Entry, asJSON bool) error {
 	}
 	doubles := 0
 	table := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "AGE\tRULE\tKEY\tRESULT\tTICKET\tBESIDE\tTOKEN")
+	fmt.Fprintln(table, "AGE\tRULE\tKEY\tRESULT\tTICKET\tBESIDE\tMERGE\tTOKEN")
 	for _, e := range entries {
-		if e.Result == dedup.Double || e.Result == dedup.MaybeDouble {
+		if e.Result == dedup.Double && e.Merge == "" || e.Result == dedup.MaybeDouble {
 			doubles++
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", age(time.Since(e.At)), e.Rule, plain(string(e.Key)), e.Result,
-			orDash(e.Ticket), orDash(e.Beside), orDash(e.Token))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", age(time.Since(e.At)), e.Rule, plain(string(e.Key)), e.Result,
+			orDash(e.Ticket), orDash(e.Beside), orDash(string(e.Merge)), orDash(e.Token))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.stderr, "%d in all, doubles: %d\n", len(entries), doubles)
+	fmt.Fprintf(c.stderr, "%d in all, doubles that are not merged: %d\n", len(entries), doubles)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"oneticket/cmd/oneticket/admin"
 	"oneticket/config"
 	"oneticket/dedup"
+	"oneticket/dedup/failover"
 	"oneticket/dedup/pgstore"
 	"oneticket/dedup/sqlitestore"
 )
@@ -21,16 +22,19 @@ func newStore(cfg *config.Config, dir *stateDir, o *outage, m *admin.Metrics, lo
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	store, err := openStore(ctx, cfg.Store, dir, o.doubt, m, log)
-	if err != nil {
+	switch {
+	case err != nil && cfg.Store.Kind == "sqlite" && sqlitestore.Broken(sqlitePath(cfg.Store, dir), err):
+		// A ticket system without us is better than none.
+		open := func(ctx context.Context) (dedup.Store, error) { return openFile(ctx, cfg.Store, dir) }
+		store = openLater(cfg.Store.Kind, open, err, m, log)
+	case err != nil:
 		return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
 	}
 	survey(ctx, store, dir, m, log)
 	metered := meteredStore{Store: store, name: cfg.Store.Kind, metrics: m}
 	store = metered
 	if cfg.Store.Kind != "sqlite" { // which has no other place to go to
-		if store, err = o.withLocal(ctx, metered, cfg, dir, m, log); err != nil {
-			return nil, fmt.Errorf("store %q: %w", cfg.Store.Kind, err)
-		}
+		store = o.withLocal(ctx, metered, cfg, dir, m, log)
 	}
 	// Made now: a store that takes no write at the first answer would leave its
 	// record without a principal, and the next re-fire would be a second create.
@@ -49,7 +53,7 @@ func openStore(ctx context.Context, s config.Store, dir *stateDir, other func(),
 			log.Warn("the store is in memory: a restart of the machine forgets every key, and each open fault may then get a second ticket",
 				"path", path, "do", `set path in the store block to a file on a disk`)
 		}
-		return sqlitestore.Open(ctx, sqlitestore.Options{Path: path, Timeout: s.Timeout, Offset: storeOffset})
+		return openFile(ctx, s, dir)
 	case "redis":
 		return openRedis(ctx, s, other, m, log)
 	case "postgres":
@@ -57,6 +61,10 @@ func openStore(ctx context.Context, s config.Store, dir *stateDir, other func(),
 	default:
 		return nil, errors.New("this build has no such store")
 	}
+}
+
+func openFile(ctx context.Context, s config.Store, dir *stateDir) (dedup.Store, error) {
+	return sqlitestore.Open(ctx, sqlitestore.Options{Path: sqlitePath(s, dir), Timeout: s.Timeout, Offset: storeOffset})
 }
 
 // newEngine reports to metrics and log what nobody asked for, and merges what is
@@ -78,6 +86,7 @@ func newEngine(store dedup.Store, merger *merger, m *admin.Metrics, log *slog.Lo
 			log.Warn("possible duplicate: a ticket with this token may be open beside the one of its key", "rule", r.Ref.Rule, "key", r.Ref.Key, "token", r.Uncertain)
 		}
 	}})
+	merger.store, _ = store.(*failover.Store)
 	merger.Merger = dedup.NewMerger(dedup.MergerOptions{Engine: engine, Rule: merger.rule, Done: merger.done})
 	return engine
 }

@@ -96,3 +96,30 @@ func TestWhatIsOpenedInAnOutageIsReconciled(t *testing.T) {
 	}
 	s.end(syscall.SIGTERM)
 }
+
+// TestAFirstStartInAnOutage: nobody has made a secret yet, and still a re-fire is
+// known to be its sender's: nothing reaches the ticket system for it.
+func TestAFirstStartInAnOutage(t *testing.T) {
+	r, d := newTroubledRedis(t), newDesk(t)
+	r.kill()
+	s := newSidecar(t, d, "read = null\n lookup = null", r.block())
+	s.start()
+	client := newClient(t)
+	first := s.post(client, fault("core-1", 0))
+	refires := func() {
+		t.Helper()
+		for i := range 3 {
+			if a := s.post(client, fault("core-1", i)); !a.replayed || a.body != first.body {
+				t.Errorf("a re-fire saw %d %q (%s)", a.status, a.body, a.decision())
+			}
+		}
+	}
+	refires()
+	s.end(syscall.SIGTERM)
+	s.start() // and the embedded store remembers
+	refires()
+	if got := d.creates.Load(); got != 1 {
+		t.Errorf("%d creates reached the ticket system", got)
+	}
+	s.end(syscall.SIGTERM)
+}

@@ -28,6 +28,9 @@ type ticketOffice struct {
 	changers []string        // their values of Authorization
 	onRead   func()          // called before a ticket is read, with the office locked
 	held     chan struct{}   // a create is answered when this is closed; nil: at once
+	loses    bool            // a create makes its ticket, and loses its answer
+	drops    bool            // a create makes nothing, and loses its answer
+	base     string          // what stands before the API's own path
 }
 
 type officeTicket struct {
@@ -145,6 +148,11 @@ func (o *ticketOffice) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(raw, &body) // a read has none
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if !strings.HasPrefix(r.URL.Path, o.base+"/") {
+		o.answer(w, http.StatusNotFound, map[string]any{})
+		return
+	}
+	r.URL.Path = strings.TrimPrefix(r.URL.Path, o.base)
 	in := idInPath.FindStringSubmatch(r.URL.Path)
 	switch {
 	case r.URL.Path == "/rest/api/2/issueLink":
@@ -167,11 +175,17 @@ func (o *ticketOffice) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o *ticketOffice) create(w http.ResponseWriter, body any) {
+	if o.drops {
+		panic(http.ErrAbortHandler)
+	}
 	t := &officeTicket{id: o.newID(), token: o.tokenOf(body), severity: o.severityOf(body), open: true}
 	o.tickets = append(o.tickets, t)
 	if o.doubles > 0 {
 		o.doubles--
 		o.tickets = append(o.tickets, &officeTicket{id: o.newID(), token: t.token, severity: t.severity, open: true})
+		panic(http.ErrAbortHandler)
+	}
+	if o.loses {
 		panic(http.ErrAbortHandler)
 	}
 	if o.held != nil {

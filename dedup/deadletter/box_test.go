@@ -294,6 +294,23 @@ func TestOnlyTheOwnerMayReadTheFile(t *testing.T) {
 	}
 }
 
+// TestTheLastLetterOfAKey is the newest one of any episode, with its body.
+func TestTheLastLetterOfAKey(t *testing.T) {
+	box := open(t, deadletter.Options{})
+	if _, found, err := box.Last(t.Context(), letter(1).Ref); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+	put(t, box, letter(1))
+	newer := letter(1)
+	newer.Episode, newer.Body = 2, []byte("newer")
+	id := put(t, box, newer)
+	put(t, box, letter(2))
+	l, found, err := box.Last(t.Context(), newer.Ref)
+	if err != nil || !found || l.ID != id || string(l.Body) != "newer" {
+		t.Errorf("%+v, %v, %v", l, found, err)
+	}
+}
+
 // TestADoubtThatIsTakenBackIsOneTry: the other one may still be a ticket.
 func TestADoubtThatIsTakenBackIsOneTry(t *testing.T) {
 	box := open(t, deadletter.Options{})

@@ -33,6 +33,8 @@ type Letter struct {
 	Doubt  bool // some try of it ended as Unknown, whatever the last one did
 	Doubts int  // how many did, less those that were never sent after all
 
+	Bare bool // the create carried no token by which it could be looked up
+
 	Method string
 	Path   string              // as it was sent: escaped, with its query
 	Header []dedup.HeaderField // harmless ones only, names in lower case
@@ -82,6 +84,7 @@ type wire struct {
 	Why       Why         `json:"why"`
 	Status    int         `json:"status,omitempty"`
 	Doubt     bool        `json:"doubt,omitempty"`
+	Bare      bool        `json:"bare,omitempty"`
 	Doubts    int         `json:"doubts,omitempty"`
 	Method    string      `json:"method"`
 	Path      string      `json:"path"`
@@ -102,6 +105,7 @@ func (l Letter) MarshalJSON() ([]byte, error) {
 	w := wire{
 		ID: l.ID, Rule: l.Ref.Rule, Scope: l.Ref.Scope, Key: string(l.Ref.Key), Backend: l.Backend,
 		Episode: l.Episode, Token: l.Token, Why: l.Why, Status: l.Status, Doubt: l.Doubt, Doubts: l.Doubts,
+		Bare:   l.Bare,
 		Method: l.Method, Path: l.Path, Body: l.Body, Length: l.Length, Redacted: l.Redacted,
 		First: l.First, At: l.At, Tries: l.Tries, Replays: l.Replays, LastTry: l.LastTry, LastError: l.LastError,
 	}
@@ -120,6 +124,7 @@ func (l *Letter) UnmarshalJSON(text []byte) error {
 	*l = Letter{
 		ID: w.ID, Ref: dedup.Ref{Rule: w.Rule, Scope: w.Scope, Key: dedup.Key(w.Key)}, Backend: w.Backend,
 		Episode: w.Episode, Token: w.Token, Why: w.Why, Status: w.Status, Doubt: w.Doubt, Doubts: w.Doubts,
+		Bare:   w.Bare,
 		Method: w.Method, Path: w.Path, Body: w.Body, Length: w.Length, Redacted: w.Redacted,
 		First: w.First, At: w.At, Tries: w.Tries, Replays: w.Replays, LastTry: w.LastTry, LastError: w.LastError,
 	}

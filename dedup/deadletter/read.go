@@ -60,6 +60,24 @@ func (b *Box) Get(ctx context.Context, id string) (Letter, error) {
 	return r.letter, nil
 }
 
+// Last returns the newest letter of the key, of whatever episode, with its body;
+// false where there is none.
+func (b *Box) Last(ctx context.Context, ref dedup.Ref) (Letter, bool, error) {
+	if b.Count() == 0 {
+		return Letter{}, false, nil
+	}
+	var body []byte
+	r, err := readRow(b.sql.last.QueryRowContext(ctx, ref.Rule, ref.Scope, string(ref.Key)).Scan, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Letter{}, false, nil
+	}
+	if err != nil {
+		return Letter{}, false, wrap("last", err)
+	}
+	r.letter.Body = body
+	return r.letter, true, nil
+}
+
 func notFound(id string) error { return fmt.Errorf("%w: %s", ErrNotFound, id) }
 
 // Doubtful reports whether some letter of the key and episode may have become

@@ -9,7 +9,7 @@ import (
 // writes.
 type statements struct {
 	same, add, addBody, repeat, repeats, oldest, row, ofEpisode, drop, dropBody *sql.Stmt // of the writer
-	list, get, exists, older                                                    *sql.Stmt // of the readers
+	list, get, exists, older, last                                              *sql.Stmt // of the readers
 }
 
 const ofEpisode = " FROM letters WHERE rule = ? AND scope = ? AND key = ? AND episode = ?"
@@ -33,6 +33,7 @@ func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) error
 		{readers, &s.list, "SELECT n, size, letter FROM letters WHERE n > ? ORDER BY n LIMIT ?"},
 		{readers, &s.get, "SELECT letters.n, size, letter, body FROM letters JOIN bodies USING (n) WHERE n = ?"},
 		{readers, &s.exists, "SELECT EXISTS (SELECT 1" + ofEpisode + ")"},
+		{readers, &s.last, "SELECT letters.n, size, letter, body FROM letters JOIN bodies USING (n) WHERE rule = ? AND scope = ? AND key = ? ORDER BY n DESC LIMIT 1"},
 		{readers, &s.older, "SELECT EXISTS (SELECT 1 FROM letters WHERE at < ?)"},
 	} {
 		stmt, err := p.db.PrepareContext(ctx, p.text)

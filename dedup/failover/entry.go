@@ -19,6 +19,7 @@ import (
 type Entry struct {
 	At       time.Time        `json:"at"` // when it was reconciled
 	Opened   time.Time        `json:"opened,omitzero"`
+	Episode  int64            `json:"episode,omitzero"` // as the embedded store counted
 	Rule     string           `json:"rule"`
 	Scope    string           `json:"scope,omitzero"`
 	Key      dedup.Key        `json:"key"`
@@ -28,6 +29,20 @@ type Entry struct {
 	Location string           `json:"location,omitzero"` // of that ticket
 	Token    string           `json:"token,omitzero"`    // which may have made a ticket
 	Beside   string           `json:"beside,omitzero"`   // the ticket of the key itself
+
+	Merge dedup.MergeResult `json:"merge,omitzero"` // of a double that needs no merging any more
+}
+
+// Made reports whether the create of the entry's episode surely made a ticket.
+func (e Entry) Made() bool {
+	switch e.Result {
+	case dedup.TakenOver, dedup.SameTicket:
+		return e.Episode > 0
+	case dedup.Double, dedup.Over:
+		return e.Episode > 0 && e.Ticket != ""
+	default:
+		return false
+	}
 }
 
 // maxEntries bounds what is kept of them; the oldest go.
@@ -110,8 +125,7 @@ func (s *Store) keepEntry(ctx context.Context, e Entry, cause string) error {
 	if result == dedup.Double || result == dedup.MaybeDouble { // whoever finds it
 		cause = ""
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%s|%s|%s|%s|%s", e.Rule, e.Scope, e.Key, cause, result, e.Ticket, e.Token))
-	at := dedup.Ref{Rule: doneName, Key: dedup.Key(hex.EncodeToString(sum[:16]))}
+	at := doneRef(e, cause, result)
 	was, err := s.local.Get(ctx, at)
 	if err != nil || was.Record.Version > 0 {
 		return err
@@ -129,6 +143,35 @@ func (s *Store) keepEntry(ctx context.Context, e Entry, cause string) error {
 	}
 	s.o.Reconciled(e)
 	return nil
+}
+
+// doneRef is the name of an entry.
+func doneRef(e Entry, cause string, result dedup.Reconciled) dedup.Ref {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%s|%s|%s|%s|%s|%s", e.Rule, e.Scope, e.Key, cause, result, e.Ticket, e.Token))
+	return dedup.Ref{Rule: doneName, Key: dedup.Key(hex.EncodeToString(sum[:16]))}
+}
+
+// NoteMerge writes into the entry of a double, if there is one, that it was
+// merged or needs no merging; other results change nothing.
+func (s *Store) NoteMerge(ctx context.Context, ref dedup.Ref, ticket string, result dedup.MergeResult) error {
+	if result != dedup.Merged && result != dedup.MergeNeedless {
+		return nil
+	}
+	at := doneRef(Entry{Rule: ref.Rule, Scope: ref.Scope, Key: ref.Key, Ticket: ticket}, "", dedup.Double)
+	return s.rewrite(ctx, at, func(was dedup.Found) *dedup.Record {
+		var e Entry
+		if !live(was.Record) || json.Unmarshal(was.Record.Identity, &e) != nil || e.Merge != "" {
+			return nil
+		}
+		e.Merge = result
+		text, err := json.Marshal(e)
+		if err != nil {
+			return nil
+		}
+		next := was.Record
+		next.Identity = text
+		return &next
+	})
 }
 
 // prune drops the oldest entries beyond the bound.

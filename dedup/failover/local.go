@@ -81,6 +81,11 @@ func (s *Store) getLocally(ctx context.Context, ref dedup.Ref, why error) (dedup
 		return dedup.Found{}, errors.Join(why, err)
 	}
 	if plain(ref) {
+		if known.Record.Version == 0 { // one that only this replica has is better than none
+			if known, err = s.local.Get(ctx, ref); err != nil {
+				return dedup.Found{}, errors.Join(why, err)
+			}
+		}
 		return provisional(known), nil
 	}
 	if rec, ok := seedOf(own, known); ok {

@@ -39,6 +39,10 @@ type Options struct {
 	// asked, and times are those of a rule without settings.
 	Rule func(dedup.Ref, dedup.Record) (Rule, bool)
 
+	// Ready is closed when Rule can be asked; nothing is reconciled before. Nil: at
+	// once.
+	Ready <-chan struct{}
+
 	// Reconciled is told, once each, what came of what was opened while the
 	// shared store was away.
 	Reconciled func(Entry)

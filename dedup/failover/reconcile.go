@@ -20,13 +20,24 @@ func (s *Store) kick() {
 // reconcileForever reconciles whenever there is something and the shared store
 // is there.
 func (s *Store) reconcileForever(ctx context.Context) {
+	if s.o.Ready != nil {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.o.Ready:
+		}
+	}
+	told := "" // the trouble that was told last: an embedded store may stay damaged
 	for {
 		again := s.o.Again
 		if s.dirty.is() || s.mayHaveLost() {
 			left, err := s.Reconcile(ctx)
 			switch {
 			case err != nil && !refused(err) && ctx.Err() == nil:
-				s.o.Log.Warn("what the outage has left is not reconciled yet", "error", err)
+				if text := err.Error(); text != told {
+					told = text
+					s.o.Log.Warn("what the outage has left is not reconciled yet", "error", err)
+				}
 			case err == nil && left > 0:
 				again = min(again, left)
 			}
@@ -166,7 +177,7 @@ func (s *Store) journal(ctx context.Context) ([]item, error) {
 // needs nobody but the stores. It reports whether the shared store decides on
 // the key from now on.
 func (s *Store) reconcileNow(ctx context.Context, ref dedup.Ref) bool {
-	if s.closes.Load() > 0 || s.pending.has(ref) {
+	if s.closes.Load() > 0 || s.pending.has(ref) || !s.ready() {
 		return false
 	}
 	select {
@@ -177,4 +188,17 @@ func (s *Store) reconcileNow(ctx context.Context, ref dedup.Ref) bool {
 	}
 	wait, err := s.reconcileOne(ctx, ref, false)
 	return err == nil && wait == 0 && !s.holds(ctx, ref)
+}
+
+// ready reports whether the rules are known.
+func (s *Store) ready() bool {
+	if s.o.Ready == nil {
+		return true
+	}
+	select {
+	case <-s.o.Ready:
+		return true
+	default:
+		return false
+	}
 }

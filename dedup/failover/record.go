@@ -149,6 +149,9 @@ func entriesOf(ref dedup.Ref, local, own dedup.Record, r dedup.Reconciliation) [
 			ticket = own.Ticket
 		}
 		if ticket.ID == "" {
+			ticket.ID = r.Close // it was found closed
+		}
+		if ticket.ID == "" {
 			token = local.Token
 		}
 		add(r.Result, ticket, token)
@@ -163,7 +166,7 @@ func entriesOf(ref dedup.Ref, local, own dedup.Record, r dedup.Reconciliation) [
 }
 
 func entryOf(ref dedup.Ref, rec dedup.Record) Entry {
-	return Entry{Rule: ref.Rule, Scope: ref.Scope, Key: ref.Key, Identity: string(rec.Identity), Opened: rec.ClaimedAt}
+	return Entry{Rule: ref.Rule, Scope: ref.Scope, Key: ref.Key, Identity: string(rec.Identity), Opened: rec.ClaimedAt, Episode: rec.Episode}
 }
 
 // index tells the shared store which record holds the ticket; a close that came

@@ -206,6 +206,25 @@ func TestACloseInTheOutageIsTakenOver(t *testing.T) {
 	}
 }
 
+// A ticket that is seen closed in an outage, of a record that this replica has
+// never seen.
+func TestACloseOfARecordThatIsNotKnownHere(t *testing.T) {
+	story(t, &desk{}, func(r *replica) {
+		other := newReplica(r, r.desk, r.far, storetest.NewMemory(time.Now))
+		r.expect("create first T0", other.fire())
+		time.Sleep(time.Second)
+		r.away()
+		r.desk.close("T0")
+		if err := r.engine.CloseHeld(r.Context(), scope, theRef, "T0", r.policy); err != nil {
+			r.Fatal(err)
+		}
+		r.back()
+		if rec := r.record(); rec.State != dedup.Closed {
+			r.Errorf("the shared record is %s", rec.State)
+		}
+	})
+}
+
 // A fault that is closed and comes again, all in one outage.
 func TestTwoEpisodesInOneOutage(t *testing.T) {
 	story(t, &desk{}, func(r *replica) {
@@ -398,6 +417,31 @@ func TestWhenTheEmbeddedStoreFailsToo(t *testing.T) {
 		r.expect("create store_down T0", r.fire())
 		r.back()
 		r.holds("T0")
+	})
+}
+
+// The first start of all falls into an outage: what only this replica has made
+// serves until there is a shared one, which wins.
+func TestASecretOfItsOwnInAnOutage(t *testing.T) {
+	story(t, &desk{}, func(r *replica) {
+		own, err := dedup.Secret(r.Context(), r.near)
+		if err != nil {
+			r.Fatal(err)
+		}
+		r.away()
+		if now, err := dedup.Secret(r.Context(), r.store); err != nil || string(now) != string(own) {
+			r.Errorf("in the outage it is another one, %v", err)
+		}
+		r.back()
+		shared, err := dedup.Secret(r.Context(), r.store)
+		if found, unread := r.far.Get(r.Context(), dedup.Ref{Scope: "oneticket", Key: "secret"}); err != nil || unread != nil || string(found.Record.Identity) != string(shared) {
+			r.Errorf("after it, it is not the shared store's: %v, %v", err, unread)
+		}
+		synctest.Wait()
+		r.away()
+		if now, err := dedup.Secret(r.Context(), r.store); err != nil || string(now) != string(shared) {
+			r.Errorf("in the next outage it is not the shared one, %v", err)
+		}
 	})
 }
 

@@ -56,8 +56,8 @@ func hinted(err error) error {
 		return fmt.Errorf("%w: the file is damaged or belongs to another program; move it away to begin with an empty store", err)
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
 		return fmt.Errorf("%w: the file and its folder must be writable for this process", err)
-	case lib.SQLITE_FULL:
-		return fmt.Errorf("%w: make room on the disk", err)
+	case lib.SQLITE_FULL, lib.SQLITE_IOERR:
+		return fmt.Errorf("%w: is the disk full, or does it fail? make room on it", err)
 	default:
 		return err
 	}

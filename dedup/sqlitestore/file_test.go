@@ -70,6 +70,9 @@ func TestAFileThatCannotBeAStoreIsRefusedWithAHint(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was opened")
 			}
+			if broken := sqlitestore.Broken(path, err); broken != (c.name == "another program's file") {
+				t.Errorf("broken: %v: %v", broken, err) // only what may have been a store is
+			}
 			for _, want := range append(c.says, "sqlite "+path) {
 				if !strings.Contains(err.Error(), want) {
 					t.Errorf("%q does not say %q", err, want)
@@ -138,6 +141,9 @@ func TestOnAFullDiskCallsFailAndReadsGoOn(t *testing.T) {
 	}
 	if failed == nil || errors.Is(failed, dedup.ErrConflict) || !strings.Contains(failed.Error(), "full") {
 		t.Fatalf("after %d claims on a full disk: %v", made, failed)
+	}
+	if !sqlitestore.Broken(path, failed) || sqlitestore.Damaged(failed) {
+		t.Errorf("a full disk is taken for a mistake, or for damage: %v", failed)
 	}
 	if found, err := store.Get(t.Context(), childRef(0)); err != nil || found.Record.Holder != "h" {
 		t.Fatalf("reading from a full disk: %+v, %v", found.Record, err)

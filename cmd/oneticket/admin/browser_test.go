@@ -14,7 +14,7 @@ func TestAPageOfOthersAsksInVain(t *testing.T) {
 	reloads, reads := 0, 0
 	letters := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reads++ })
 	s, err := admin.Listen("127.0.0.1:0", admin.NewMetrics(), func() admin.Readiness { return admin.Readiness{Ready: true} },
-		func(context.Context) error { reloads++; return nil }, letters, letters)
+		func(context.Context) error { reloads++; return nil }, letters, letters, letters)
 	if err != nil {
 		t.Fatal(err)
 	}

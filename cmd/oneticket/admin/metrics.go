@@ -191,6 +191,7 @@ func (m *Metrics) Waiting(by int) { m.waiting.Add(float64(by)) }
 // StoreCall observes one call of the store and whether it answered.
 func (m *Metrics) StoreCall(store, op string, d time.Duration, up bool) {
 	m.storeDuration.of(store, op).Observe(d.Seconds())
+	up = up && !m.stores.troubled(store)
 	value := 0.0
 	if up {
 		value = 1

@@ -20,7 +20,7 @@ type Readiness struct {
 }
 
 // Server answers on the admin address: /metrics, /live, /ready, /v1/close,
-// /v1/reload, /v1/deadletters.
+// /v1/reload, /v1/deadletters, /v1/reconciled/merge.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
@@ -30,7 +30,7 @@ type Server struct {
 // readiness is asked at each request to /ready; reload is what POST /v1/reload
 // does, its error why nothing changed; letters answers for the dead letters, and
 // closes to /v1/close.
-func Listen(address string, m *Metrics, readiness func() Readiness, reload func(context.Context) error, letters, closes http.Handler) (*Server, error) {
+func Listen(address string, m *Metrics, readiness func() Readiness, reload func(context.Context) error, letters, closes, doubles http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("admin address %q: %w (set admin = \"127.0.0.1:PORT\" to another port)", address, err)
@@ -49,6 +49,7 @@ func Listen(address string, m *Metrics, readiness func() Readiness, reload func(
 	mux.Handle("/v1/close", closes)
 	mux.Handle("/v1/close/{backend}", closes)
 	mux.Handle("/v1/close/{backend}/{ticket...}", closes)
+	mux.Handle("POST /v1/reconciled/merge", doubles)
 	mux.Handle("/v1/deadletters", letters)
 	mux.Handle("/v1/deadletters/", letters)
 	return &Server{

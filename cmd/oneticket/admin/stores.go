@@ -8,15 +8,25 @@ import (
 	"time"
 )
 
-// A StoreDown is a store whose last call was not answered.
+// A StoreDown is a store whose last call was not answered, or that is in a
+// trouble which outlasts calls.
 type StoreDown struct {
-	Store string    // its kind
-	Since time.Time // of the first such call in a row
+	Store   string    // its kind
+	Since   time.Time // of the first such call in a row
+	Trouble string    // what is wrong with it and what to do; empty: no more is known than that it does not answer
 }
 
 // stores remember since when each does not answer. On the path of a request
 // they take no lock: a map is read, and a number is read or written.
-type stores struct{ down sync.Map } // kind -> *atomic.Int64, nanoseconds since 1970; 0 = it answers
+type stores struct {
+	down     sync.Map // kind -> *atomic.Int64, nanoseconds since 1970; 0 = it answers
+	troubles sync.Map // kind -> string
+}
+
+func (s *stores) troubled(store string) bool {
+	_, is := s.troubles.Load(store)
+	return is
+}
 
 func (s *stores) called(store string, up bool) {
 	since, ok := s.down.Load(store)
@@ -36,10 +46,24 @@ func (m *Metrics) StoresDown() []StoreDown {
 	var all []StoreDown
 	m.stores.down.Range(func(store, since any) bool {
 		if n := since.(*atomic.Int64).Load(); n != 0 {
-			all = append(all, StoreDown{store.(string), time.Unix(0, n)})
+			trouble, _ := m.stores.troubles.Load(store)
+			text, _ := trouble.(string)
+			all = append(all, StoreDown{store.(string), time.Unix(0, n), text})
 		}
 		return true
 	})
 	slices.SortFunc(all, func(a, b StoreDown) int { return cmp.Compare(a.Store, b.Store) })
 	return all
+}
+
+// StoreTrouble says what is wrong with a store until it is called with an empty
+// text; meanwhile the store counts as down, whichever calls it still answers.
+func (m *Metrics) StoreTrouble(store, trouble string) {
+	if trouble == "" {
+		m.stores.troubles.Delete(store)
+		return
+	}
+	m.stores.troubles.Store(store, trouble)
+	m.storeUp.of(store).Set(0)
+	m.stores.called(store, false)
 }

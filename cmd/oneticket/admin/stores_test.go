@@ -30,3 +30,18 @@ func TestAStoreThatDoesNotAnswerIsDownSinceItsFirstFailure(t *testing.T) {
 		}
 	})
 }
+
+// TestATroubleOutlastsTheCallsThatAreAnswered: a damaged file has sound parts.
+func TestATroubleOutlastsTheCallsThatAreAnswered(t *testing.T) {
+	m := admin.NewMetrics()
+	m.StoreTrouble("sqlite", "it is damaged")
+	m.StoreCall("sqlite", "get", time.Millisecond, true)
+	if down := m.StoresDown(); len(down) != 1 || down[0].Trouble != "it is damaged" {
+		t.Errorf("%+v", down)
+	}
+	m.StoreTrouble("sqlite", "")
+	m.StoreCall("sqlite", "get", time.Millisecond, true)
+	if down := m.StoresDown(); len(down) != 0 {
+		t.Errorf("still down: %+v", down)
+	}
+}
