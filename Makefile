@@ -49,7 +49,7 @@ check: ## formatting, vet, staticcheck, the dependency arrow, generated files
 	go test ./config -run 'TestReferencePage|TestEveryFunction'
 
 test: tools services clients ## everything, end to end through a real Envoy included
-	go test $(RACE) -count=1 -timeout 14m ./...
+	go test $(RACE) -count=1 -timeout 25m ./...
 
 soak: export ONETICKET_SOAK := 1
 soak: tools services clients ## the same tests at their full sizes, and ten minutes of every fuzz target
