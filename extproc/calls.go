@@ -103,6 +103,8 @@ func NewCaller(log *slog.Logger) *Caller {
 		MaxIdleConnsPerHost: 16,
 		IdleConnTimeout:     30 * time.Second,
 		DisableCompression:  true, // what is read is decoded with the rest of the bodies
+
+		MaxResponseHeaderBytes: 256 << 10, // with those of all 1xx answers; Envoy takes 60 KiB of its own
 	}
 	c := &Caller{mark: rand.Text(), log: log, client: &http.Client{
 		Transport:     transport,

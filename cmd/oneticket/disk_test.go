@@ -222,7 +222,12 @@ func TestTheEmbeddedStoreIsDamaged(t *testing.T) {
 			s.passes(t, d, "core-2")
 			r.start()
 			waitFor(t, "the store to be back", func() bool { return !strings.Contains(strings.Join(s.degraded(t), "\n"), "redis") })
-			s.guards(t, "core-3")
+			client, n := newClient(t), 0
+			waitFor(t, "faults to be guarded again", func() bool { // it is believed in a moment later
+				n++
+				element := fmt.Sprint("core-3-", n)
+				return s.post(client, fault(element, 0)).status == 201 && s.post(client, fault(element, 1)).replayed
+			})
 			s.end(syscall.SIGTERM)
 		})
 	}

@@ -49,7 +49,7 @@ func open(t testing.TB, o sqlitestore.Options) *sqlitestore.Store {
 // holdWriteLock writes as another program would, and does not end.
 func holdWriteLock(t testing.TB, path string) (release func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(10000)") // the store itself may be tidying
 	if err != nil {
 		t.Fatal(err)
 	}
