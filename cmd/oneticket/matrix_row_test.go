@@ -167,9 +167,11 @@ func (r *row) findable() bool {
 
 // doubles reports whether a second ticket can be ruled out by nobody: the
 // create may have made one, it cannot be looked up, and the client asks for it
-// once more.
+// once more. A desk that can be reached again in the very moment in which a try
+// is given up may have taken it.
 func (r *row) doubles() bool {
-	return r.failure.commits && r.asks() && !r.kind.finds && !r.kind.remembers
+	commits := r.failure.commits || r.failure.place != nil && r.failure.place.heals
+	return commits && r.asks() && !r.kind.finds && !r.kind.remembers
 }
 
 // known reports whether the ticket must be known in the end: the client asks
